@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The virtual board: two Cortex-M cores, shared SRAM, peripherals, CoreSight, one debug port. A library:
+ * link/sim.c and the fronts use it, nothing else of Corral knows it. docs/board.md is its data sheet.
+ *
+ * Deterministic: time is counted in integer base ticks; each core runs at a divider of them; the same calls
+ * give the same ticks. Not thread-safe: one thread at a time.
+ */
+#ifndef CORRAL_SIM_BOARD_H
+#define CORRAL_SIM_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+#define BOARD_CORES 2
+
+#define BOARD_DEFAULT_CORE_HZ     100000000u
+#define BOARD_DEFAULT_SWCLK_HZ    4000000u
+#define BOARD_CLOCKS_PER_TRANSFER 46u /* SWD: 8 request, 1 + 3 + 1 acknowledge, 33 data, turnaround */
+#define BOARD_DEFAULT_CTM_LATENCY 3u  /* cycles of core 0 */
+#define BOARD_DEFAULT_DEADLINE_US 20u
+
+struct board;
+
+/* Zero means the default, except where said. */
+struct board_config {
+    uint32_t core_hz[BOARD_CORES];
+    uint32_t swclk_hz;
+    uint32_t ctm_latency; /* with ctm_latency_set also 0 */
+    bool ctm_latency_set;
+    uint32_t deadline_us;
+    uint64_t seed;
+    bool count_pcs;    /* keep board_pc_count */
+    bool log_accesses; /* keep board_bus_log */
+    void (*datagram)(void *ctx, unsigned core, const uint8_t *data, size_t size);
+    void (*uart)(void *ctx, unsigned core, uint8_t byte);
+    void *ctx;
+};
+
+/* NULL with *d set when memory is out or a number makes no sense. */
+struct board *board_new(const struct board_config *config, struct diag *d);
+void board_free(struct board *b); /* NULL is allowed */
+
+/* The numbers in force (defaults filled in). Borrowed. */
+const struct board_config *board_get_config(const struct board *b);
+
+/*
+ * Load an ELF32 little-endian Arm executable into core `core`'s flash and the SRAM (PT_LOAD by physical
+ * address). Hostile input: everything is checked; on error memory is unchanged. Segments outside flash and
+ * SRAM are refused.
+ */
+enum corral_err board_load_elf(struct board *b, unsigned core, const uint8_t *image, size_t size,
+                               struct diag *d);
+
+/* Power-on reset of cores, peripherals and debug logic. Tick count and logs go on. */
+void board_reset(struct board *b);
+
+/* Let the cores run until base tick `tick`. */
+void board_run_until(struct board *b, uint64_t tick);
+uint64_t board_tick(const struct board *b);
+uint64_t board_tick_hz(const struct board *b);
+
+/* A firmware wrote SYSINFO.FINISH: true, and its value. */
+bool board_finished(const struct board *b, uint32_t *value);
+
+/*
+ * The debug port's seam: one SWD transfer, which first lets BOARD_CLOCKS_PER_TRANSFER wire clocks pass.
+ * `ap`: APnDP; `addr` 0x0, 0x4, 0x8 or 0xC. AP reads are posted, as on the wire (RDBUFF or the next AP read
+ * gives the value). Returns the acknowledge: 1 OK, 2 WAIT, 4 FAULT.
+ */
+unsigned board_dap_transfer(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value);
+void board_dap_idle(struct board *b, uint64_t clocks); /* wire clocks with nothing on the wire */
+uint64_t board_wire_clocks(const struct board *b);
+
+/* Fault injection at the same seam: called before each transfer; non-zero = that acknowledge is answered and
+ * nothing happens on the board. NULL takes it away. */
+void board_dap_inject(struct board *b, unsigned (*fault)(void *ctx, bool ap, bool read, uint8_t addr), void *ctx);
+
+/* The board's own log of every halt and restart. */
+struct board_record {
+    unsigned core;
+    bool halted;
+    uint64_t tick;
+    uint32_t pc;
+    uint32_t dfsr;
+};
+size_t board_log(const struct board *b, const struct board_record **records); /* borrowed until the next run */
+
+struct board_bus_record {
+    uint64_t tick;
+    uint32_t ap;
+    uint32_t address;
+    uint32_t value;
+    uint8_t size;
+    bool write;
+};
+size_t board_bus_log(const struct board *b, const struct board_bus_record **records);
+
+/* Exact cycles at each flash halfword: counts[i] belongs to BOARD_FLASH_BASE + 2*i, whichever alias ran.
+ * Sleep is counted at the instruction that sleeps. Exception entry and return count where they arrive. */
+const uint64_t *board_pc_count(const struct board *b, unsigned core, size_t *n);
+
+/* The built-in firmware images (board_images.S). */
+extern const uint8_t board_image_core0[], board_image_core0_end[];
+extern const uint8_t board_image_core1[], board_image_core1_end[];
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding what is there: debug port power-up, access ports, ROM tables, components, cores and their CTIs.
+ * The cross-trigger sheet 2.1, 2.3 to 2.5, 1.3 and 1.5. Reads only (but for DP power-up and AP set-up).
+ */
+#ifndef CORRAL_CORESIGHT_ROM_TABLE_H
+#define CORRAL_CORESIGHT_ROM_TABLE_H
+
+#include "link/link.h"
+
+#define CS_MAX_APS        32
+#define CS_MAX_COMPONENTS 256
+#define CS_MAX_CORES      16
+#define CS_ERROR_MAX      96
+
+struct cs_component {
+    int32_t ap; /* -1 = an ADIv6 root address space */
+    uint64_t address;
+    uint8_t component_class;
+    uint16_t designer; /* continuation << 8 | JEP106 id; 0x43B = Arm */
+    uint16_t part;
+    uint8_t devtype;
+    uint16_t archid;
+    const char *name; /* a string literal: "ROM table", "CTI", "SCS", ... or "unknown" */
+    char error[CS_ERROR_MAX]; /* "" or why it could not be read */
+};
+
+struct cs_ap {
+    uint32_t ap;
+    uint32_t idr;
+    uint64_t base;
+    char error[CS_ERROR_MAX];
+};
+
+struct cs_cti {
+    uint32_t ap;
+    uint64_t address;
+    unsigned triggers;
+    unsigned channels;
+    int restart_output; /* -1 = not known */
+};
+
+struct cs_core {
+    char name[16]; /* core0, core1, ... in the order found */
+    uint32_t ap;
+    uint32_t cpuid;
+    const char *type; /* a string literal: "Cortex-M7", ... */
+    bool has_cti;
+    struct cs_cti cti;
+    char why_no_cti[CS_ERROR_MAX];
+};
+
+struct cs_topology {
+    struct cs_ap aps[CS_MAX_APS];
+    size_t ap_count;
+    struct cs_component components[CS_MAX_COMPONENTS];
+    size_t component_count;
+    struct cs_core cores[CS_MAX_CORES];
+    size_t core_count;
+    bool cut; /* a table limit was reached: there is more than is listed */
+};
+
+/* Power the debug port up (bounded by 1 s of host_clock time) and clear sticky errors. */
+enum corral_err dp_power_up(struct link *link, struct diag *d);
+
+/* Walk everything. A new topology (cs_topology_free); NULL with *d set only when the port itself is dead:
+ * APs and components that cannot be read are listed with `error`. */
+struct cs_topology *cs_scan(struct link *link, struct diag *d);
+void cs_topology_free(struct cs_topology *t);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reaching a target: batched memory, AP and DP accesses over some wire. A link does not know what is read
+ * through it. ADIv5 (IHI0031) terms: DP, AP, MEM-AP, CSW, TAR, DRW.
+ *
+ * A link is used by one thread at a time: its owner thread (link_thread.h). Memory accesses through a link
+ * with raw DP/AP access are made by link/mem_ap.c, which caches SELECT, CSW and TAR.
+ */
+#ifndef CORRAL_LINK_LINK_H
+#define CORRAL_LINK_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/host_clock.h"
+
+struct link;
+
+enum link_cap {
+    LINK_CAP_MEM = 1 << 0,  /* memory accesses */
+    LINK_CAP_DAP = 1 << 1,  /* DP and AP register accesses */
+    LINK_CAP_WIRE = 1 << 2, /* wire_clocks is meaningful */
+};
+
+enum link_op {
+    LINK_MEM_READ,
+    LINK_MEM_WRITE,
+    LINK_AP_READ,
+    LINK_AP_WRITE,
+    LINK_DP_READ,
+    LINK_DP_WRITE,
+};
+
+/* One access of a batch. */
+struct link_access {
+    enum link_op op;
+    uint8_t size;           /* bytes an element: 1, 2 or 4 */
+    uint32_t ap;            /* AP number (ADIv5) */
+    uint64_t address;       /* target address, or register offset (AP 0x00..0xFC, DP 0x0..0xC) */
+    uint32_t count;         /* elements; 1 for AP and DP registers */
+    void *data;             /* count elements of size bytes in host byte order; the caller's */
+    enum corral_err status; /* out: CORRAL_OK, or why this one failed */
+    uint32_t done;          /* out: elements known to have been transferred */
+};
+
+/*
+ * Do the accesses in order. Stops at the first that fails: its status says why, later ones have
+ * CORRAL_ERR_INTERRUPTED and done 0. Sticky errors have been cleared when it returns: the next call works.
+ * Returns the failing status, with the sentence in *d. Bounded in time.
+ */
+enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d);
+
+enum corral_err link_read32(struct link *link, uint32_t ap, uint64_t address, uint32_t *value, struct diag *d);
+enum corral_err link_write32(struct link *link, uint32_t ap, uint64_t address, uint32_t value, struct diag *d);
+enum corral_err link_read8(struct link *link, uint32_t ap, uint64_t address, uint8_t *value, struct diag *d);
+enum corral_err link_write8(struct link *link, uint32_t ap, uint64_t address, uint8_t value, struct diag *d);
+/* Any address and length; bytes as they lie in target memory. */
+enum corral_err link_read_bytes(struct link *link, uint32_t ap, uint64_t address, void *out, size_t size,
+                                struct diag *d);
+enum corral_err link_write_bytes(struct link *link, uint32_t ap, uint64_t address, const void *in, size_t size,
+                                 struct diag *d);
+enum corral_err link_read_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t *value, struct diag *d);
+enum corral_err link_write_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t value, struct diag *d);
+enum corral_err link_read_dp(struct link *link, uint32_t reg, uint32_t *value, struct diag *d);
+enum corral_err link_write_dp(struct link *link, uint32_t reg, uint32_t value, struct diag *d);
+
+unsigned link_caps(const struct link *link);
+const char *link_name(const struct link *link);         /* as the user wrote it: "sim", ... */
+struct host_clock *link_clock(const struct link *link); /* borrowed */
+uint64_t link_wire_clocks(const struct link *link);     /* SWCLK cycles so far; 0 without LINK_CAP_WIRE */
+
+/* Forget cached SELECT, CSW and TAR (after a reset, or when another tool used the port). */
+void link_forget(struct link *link);
+
+void link_close(struct link *link); /* NULL is allowed */
+
+#endif

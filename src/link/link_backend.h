@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a link's file offers: a small table. Only files of src/link/ include this.
+ *
+ * A back end fills either `execute` (it can do memory accesses itself) or `dap` (raw transfers; link.c then
+ * builds memory accesses with mem_ap.c).
+ */
+#ifndef CORRAL_LINK_LINK_BACKEND_H
+#define CORRAL_LINK_LINK_BACKEND_H
+
+#include "link/link.h"
+
+enum dap_ack { DAP_ACK_OK = 1, DAP_ACK_WAIT = 2, DAP_ACK_FAULT = 4, DAP_ACK_NONE = 7 };
+
+struct link_backend {
+    unsigned caps;
+    /* One DP or AP transfer (A[3:2] in `addr`: 0x0, 0x4, 0x8, 0xC). AP reads are NOT posted here: the value
+     * is that of this read. Returns the acknowledge; DAP_ACK_NONE when the wire is dead. */
+    enum dap_ack (*dap)(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);
+    enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
+    uint64_t (*wire_clocks)(void *ctx);
+    void (*close)(void *ctx);
+};
+
+/* `backend` must outlive the link; `ctx` becomes the link's. `name` is copied. NULL when memory is out. */
+struct link *link_new(const struct link_backend *backend, void *ctx, const char *name, struct host_clock *clock);
+void *link_backend_ctx(struct link *link, const struct link_backend *backend); /* NULL when it is another kind */
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Receives profiler datagrams over UDP on a thread of its own: recvmmsg, SO_RXQ_OVFL reported as loss, the
+ * receive buffer's real size checked. Binds to loopback unless told otherwise.
+ */
+#ifndef CORRAL_PROF_COLLECTOR_H
+#define CORRAL_PROF_COLLECTOR_H
+
+#include "base/host_clock.h"
+#include "prof/stream.h"
+
+#define PROF_PORT 51080
+
+struct prof_collector;
+
+struct prof_collector_options {
+    const char *address; /* "127.0.0.1" when NULL */
+    uint16_t port;       /* 0 = any free one (prof_collector_port tells) */
+    struct host_clock *clock;
+    struct prof_streams *streams; /* used on the collector's thread only while it runs */
+    /* Each datagram as it came, before it is decoded (capture). Collector's thread. May be NULL. */
+    void (*raw)(void *ctx, const char *source_address, uint16_t source_port, const uint8_t *data, size_t size,
+                int64_t host_ns);
+    void *ctx;
+};
+
+/* CORRAL_ERR_PROF_PORT in *d when the port cannot be had. NULL on failure. */
+struct prof_collector *prof_collector_start(const struct prof_collector_options *options, struct diag *d);
+uint16_t prof_collector_port(const struct prof_collector *c);
+
+/* Datagrams taken from the socket and fully handled so far; prof_collector_wait waits (bounded, real time)
+ * until at least `count` are. False on time-out. */
+uint64_t prof_collector_taken(struct prof_collector *c);
+bool prof_collector_wait(struct prof_collector *c, uint64_t count, int64_t wait_ns);
+
+void prof_collector_stop(struct prof_collector *c); /* NULL is allowed */
+
+#endif

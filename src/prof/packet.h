@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profiler datagrams: bytes to structs and back. The profiler sheet, sections 2 to 5 and 7; order of checks as
+ * in INTERFACE.md "The profile, exactly". Pure: no allocation, no sockets, no clocks.
+ */
+#ifndef CORRAL_PROF_PACKET_H
+#define CORRAL_PROF_PACKET_H
+
+#include "event/profile_event.h"
+
+#define PROF_MAX_DATAGRAM   2048 /* longer ones are refused (cut) */
+#define PROF_MAX_SAMPLES    255
+#define PROF_V17_HEADER     252
+#define PROF_V17_SAMPLE     24
+#define PROF_V17_MAX_COUNT  49 /* in the 1440 bytes that senders use */
+
+enum prof_kind { PROF_DATA, PROF_COUNTERS, PROF_MAPS, PROF_REJECT };
+
+/* Room for one decoded packet; the event's pointers go into it. About 25 KiB: keep it on the heap. */
+struct prof_scratch {
+    struct profile_sample samples[PROF_MAX_SAMPLES];
+    struct profile_counter counters[64];
+    struct profile_map maps[512];
+};
+
+struct prof_decoded {
+    enum prof_kind kind;
+    union {
+        struct profile_packet data;
+        struct profile_counters counters;
+        struct profile_maps maps;
+        struct profile_reject reject;
+    };
+    bool seq_known; /* a refused data packet whose sequence number could be read all the same */
+    uint32_t seq;
+    size_t consumed; /* bytes; less than size when another packet is glued behind counters */
+};
+
+/* Decode the packet at the start of data. Never reads outside it. */
+void prof_packet_decode(const uint8_t *data, size_t size, struct prof_scratch *scratch, struct prof_decoded *out);
+
+/* Write a version 17 data packet; returns its size, 0 when it does not fit or the layout is another. */
+size_t prof_packet_write(const struct profile_packet *packet, uint8_t *out, size_t size);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is anything missing? State by sender, sequence rules of the profiler sheet section 8 and INTERFACE.md, 64-bit
+ * clocks. Decodes datagrams and publishes the events; used live and offline alike.
+ */
+#ifndef CORRAL_PROF_STREAM_H
+#define CORRAL_PROF_STREAM_H
+
+#include "event/sink.h"
+#include "prof/packet.h"
+
+#define PROF_MAX_SOURCES 64 /* the oldest idle one is evicted, and counted */
+
+struct prof_streams;
+struct prof_aggregate;
+
+struct prof_totals {
+    uint64_t packets, samples, active_samples, lost, duplicates, late, restarts, idle_steps, rejected,
+        bad_samples, sources, evicted;
+};
+
+struct prof_thread_row {
+    unsigned thread;
+    uint64_t samples;
+    bool mips_known;
+    double mips;
+};
+
+/* `bus` may be NULL; samples are also added to `aggregate` when it is not NULL. */
+struct prof_streams *prof_streams_new(struct event_bus *bus, struct prof_aggregate *aggregate);
+void prof_streams_free(struct prof_streams *s);
+
+/* Give a sender a name: events of "127.0.0.1:51100" get stream "prof:core0" and core "core0". */
+enum corral_err prof_streams_name(struct prof_streams *s, const char *source, const char *core, struct diag *d);
+
+/* One datagram from `source` ("ADDR:PORT", or a file name) at host time `host_ns`. */
+void prof_streams_datagram(struct prof_streams *s, const char *source, const uint8_t *data, size_t size,
+                           int64_t host_ns);
+/* The kernel says it dropped `n` more datagrams: a gap with reason "kernel". */
+void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns);
+
+void prof_streams_get_totals(const struct prof_streams *s, struct prof_totals *totals);
+/* Threads in the enabled masks, in order; returns how many (at most PROFILE_MAX_THREADS). */
+size_t prof_streams_threads(const struct prof_streams *s, struct prof_thread_row out[PROFILE_MAX_THREADS]);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host's half of the firmware log: poll the owner byte, copy the batch, hand the byte back at once, then
+ * decode the copy into events. The firmware-log sheet, sections 4 and 6.
+ *
+ * A consumer that only attached (this issue: all of them) writes nothing until it has seen the right magic
+ * since the last reset. Owner thread of the link only.
+ */
+#ifndef CORRAL_TLOG_CONSUMER_H
+#define CORRAL_TLOG_CONSUMER_H
+
+#include "event/sink.h"
+#include "link/link.h"
+
+struct tlog_consumer;
+
+struct tlog_consumer_options {
+    const char *stream; /* event.stream; copied */
+    const char *core;   /* event.core or NULL; copied */
+    uint32_t ap;
+    uint64_t address;
+    uint32_t capacity;  /* bytes: 29..1 MiB */
+    uint32_t staging;   /* 0 = TLOG_STAGING_DEFAULT */
+    uint32_t timestamp_hz; /* 0 = 1000 (milliseconds) */
+};
+
+struct tlog_consumer_stats {
+    uint64_t polls, batches, records, bytes, gaps, lost, restarts, torn, anomalies;
+};
+
+/* What a decode of `stream` adds up to; shared by `decode tlog` and the live consumer. */
+struct tlog_emitter;
+
+struct tlog_consumer *tlog_consumer_new(const struct tlog_consumer_options *options, struct event_bus *bus,
+                                        struct diag *d);
+void tlog_consumer_free(struct tlog_consumer *c); /* NULL is allowed */
+
+/* One poll: reads the header; takes at most one batch. *took says whether there was one (may be NULL). Link
+ * errors are returned; everything else becomes events. */
+enum corral_err tlog_consumer_poll(struct tlog_consumer *c, struct link *link, bool *took, struct diag *d);
+
+/* The target was reset: forget the baseline and the magic. */
+void tlog_consumer_reset(struct tlog_consumer *c);
+void tlog_consumer_get_stats(const struct tlog_consumer *c, struct tlog_consumer_stats *stats);
+
+/*
+ * Decode one private copy of a buffer and publish: anomalies and records as met, a gap or restart before the
+ * record that shows it, then the batch event when `file` is not NULL (INTERFACE.md).
+ */
+struct tlog_emitter *tlog_emitter_new(const struct tlog_consumer_options *options, struct event_bus *bus);
+void tlog_emitter_free(struct tlog_emitter *e);
+/* Returns tlog_decode_batch's status as int (enum tlog_status) and whether to release. */
+int tlog_emitter_batch(struct tlog_emitter *e, const uint8_t *data, size_t capacity, const char *file,
+                       int64_t host_ns, bool *release);
+void tlog_emitter_get_stats(const struct tlog_emitter *e, struct tlog_consumer_stats *stats);
+
+#endif
