@@ -6,7 +6,7 @@
 #ifndef CORRAL_CORE_CORE_H
 #define CORRAL_CORE_CORE_H
 
-#include "coresight/cti.h"
+#include "coresight/cti_driver.h"
 #include "event/event.h"
 #include "link/link.h"
 

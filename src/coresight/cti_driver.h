@@ -3,8 +3,8 @@
  * One Cross Trigger Interface: the registers of the cross-trigger sheet 1.1, in the order of 1.7. Holds no
  * policy: which trigger goes to which channel is told by the caller. Owner thread of the link only.
  */
-#ifndef CORRAL_CORESIGHT_CTI_H
-#define CORRAL_CORESIGHT_CTI_H
+#ifndef CORRAL_CORESIGHT_CTI_DRIVER_H
+#define CORRAL_CORESIGHT_CTI_DRIVER_H
 
 #include "link/link.h"
 
