@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Register access for the programs of the virtual board: the board's peripherals (sim/board_map.h) and the
+ * few system registers of the Armv7-M architecture that they use. Word accesses only; no state.
+ */
+#ifndef CORRAL_FIRMWARE_BOARD_H
+#define CORRAL_FIRMWARE_BOARD_H
+
+#include <stdint.h>
+
+#include "sim/board_map.h"
+
+/* System control space (Armv7-M): names as in the architecture. */
+#define SCS_SYST_CSR   0xE000E010u
+#define SCS_SYST_RVR   0xE000E014u
+#define SCS_SYST_CVR   0xE000E018u
+#define SCS_NVIC_ISER0 0xE000E100u
+#define SCS_NVIC_IPR0  0xE000E400u
+#define SCS_ICSR       0xE000ED04u
+#define SCS_VTOR       0xE000ED08u
+#define SCS_SHPR3      0xE000ED20u
+#define SCS_CFSR       0xE000ED28u
+#define SCS_HFSR       0xE000ED2Cu
+#define SCS_DEMCR      0xE000EDFCu
+#define DWT_CTRL       0xE0001000u
+#define DWT_CYCCNT     0xE0001004u
+
+static inline uint32_t reg_read(uint32_t address)
+{
+    return *(volatile uint32_t *)(uintptr_t)address;
+}
+
+static inline void reg_write(uint32_t address, uint32_t value)
+{
+    *(volatile uint32_t *)(uintptr_t)address = value;
+}
+
+static inline uint32_t cycles_now(void)
+{
+    return reg_read(DWT_CYCCNT);
+}
+
+#endif
