@@ -1,5 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-int main(void)
+/* The front door: global options, then the command (INTERFACE.md "General"). Holds no logic of its own. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/host_clock.h"
+#include "cli/cli.h"
+
+static const struct cli_command *const commands[] = {&cmd_demo,   &cmd_scan, &cmd_status,
+                                                     &cmd_halt,   &cmd_run,  &cmd_decode};
+
+static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
-    return 0;
+    if (argc >= 2 && strcmp(argv[1], "tlog") == 0)
+        return cmd_decode_tlog(cli, command, argc - 1, argv + 1);
+    if (argc >= 2 && strcmp(argv[1], "prof") == 0)
+        return cmd_decode_prof(cli, command, argc - 1, argv + 1);
+    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return cli_help(command);
+    if (argc < 2)
+        return cli_usage(cli, command, "decode: what is to be decoded, 'tlog' or 'prof'?");
+    return cli_usage(cli, command, "decode: '%s' is neither 'tlog' nor 'prof'", argv[1]);
+}
+
+const struct cli_command cmd_decode = {
+    .name = "decode",
+    .summary = "read firmware log buffers or profile packets from files",
+    .help = "Usage: corral [--json] decode tlog [--staging N] [--level L] FILE...\n"
+            "       corral [--json] decode prof FILE...\n"
+            "\n"
+            "tlog  Each FILE is one shared log buffer; its length is the buffer's capacity. Several files are\n"
+            "      successive batches of one stream: what is lost between them is counted.\n"
+            "      --staging N  the producer's staging size in bytes (default 4096)\n"
+            "      --level L    show L and worse: err, wrn, inf, dbg (default dbg)\n"
+            "prof  FILE is a pcap or pcapng capture (UDP port 51080 is read), or one raw datagram.\n"
+            "\n"
+            "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
+            "\n"
+            "Example: corral --json decode tlog buffer.bin\n",
+    .run = cmd_decode_run,
+};
+
+static void print_help(void)
+{
+    puts("Usage: corral [--target FILE] [--link LINK] [--json] [--quiet] [-v] [--timeout S] COMMAND ...\n"
+         "\n"
+         "One host tool for every core of a multi-core target: halts and runs all cores together through\n"
+         "cross triggers, reads firmware logs, collects a profile, and shows the three on one timeline.\n"
+         "\n"
+         "Commands:");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    puts("\n"
+         "Links: sim (a virtual two-core board in this process), sim:A.elf,B.elf, dry[:PRESETS]\n"
+         "\n"
+         "  --json        one JSON document, or JSON lines for a stream; errors as JSON on stderr\n"
+         "  --quiet       no progress and no remarks\n"
+         "  --timeout S   give up on a target after S seconds\n"
+         "  --version     print the version\n"
+         "\n"
+         "Example: corral demo\n"
+         "See 'corral COMMAND --help'.");
+}
+
+enum { OPT_TARGET = 256, OPT_LINK, OPT_JSON, OPT_QUIET, OPT_TIMEOUT, OPT_VERSION };
+
+static const struct option global_options[] = {
+    {"target", required_argument, NULL, OPT_TARGET}, {"link", required_argument, NULL, OPT_LINK},
+    {"json", no_argument, NULL, OPT_JSON},           {"quiet", no_argument, NULL, OPT_QUIET},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT}, {"version", no_argument, NULL, OPT_VERSION},
+    {"verbose", no_argument, NULL, 'v'},             {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* True when the command line goes on with a command at argv[optind]; else *exit_code is the answer. */
+static bool parse_global(struct cli *cli, int argc, char **argv, int *exit_code)
+{
+    opterr = 0;
+    for (int c, index = 1; (c = getopt_long(argc, argv, "+:vh", global_options, NULL)) != -1; index = optind) {
+        double seconds;
+        switch (c) {
+        case OPT_TARGET:
+            cli->target = optarg;
+            break;
+        case OPT_LINK:
+            cli->link = optarg;
+            break;
+        case OPT_JSON:
+            cli->json = true;
+            break;
+        case OPT_QUIET:
+            cli->quiet = true;
+            break;
+        case OPT_TIMEOUT:
+            *exit_code = 2;
+            if (!cli_parse_seconds(cli, NULL, "--timeout", optarg, 0.001, 86400.0, &seconds))
+                return false;
+            cli->timeout_ns = (int64_t)llround(seconds * (double)NS_PER_S);
+            break;
+        case OPT_VERSION:
+            puts("corral " CORRAL_VERSION);
+            *exit_code = 0;
+            return false;
+        case 'v':
+            cli->verbose++;
+            break;
+        case 'h':
+            print_help();
+            *exit_code = 0;
+            return false;
+        case ':':
+            *exit_code = cli_usage(cli, NULL, "option '%s' needs a value", argv[optind - 1]);
+            return false;
+        default:
+            *exit_code = cli_usage(cli, NULL, "option '%s' is unknown or takes no value", argv[index]);
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct cli cli = {.timeout_ns = -1};
+    int exit_code = 0;
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write(), not the end of the process */
+    /* --json decides how errors look, also those of options before it */
+    for (int i = 1; i < argc && argv[i][0] == '-'; i++)
+        cli.json |= strcmp(argv[i], "--json") == 0;
+    if (parse_global(&cli, argc, argv, &exit_code)) {
+        if (optind >= argc)
+            return cli_usage(&cli, NULL, "no command given");
+        const char *name = argv[optind];
+        const struct cli_command *command = NULL;
+        for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+            if (strcmp(commands[i]->name, name) == 0)
+                command = commands[i];
+        if (!command)
+            return cli_usage(&cli, NULL, "there is no command '%s'", name);
+        argc -= optind;
+        argv += optind;
+        optind = 0; /* start getopt anew */
+        exit_code = command->run(&cli, command, argc, argv);
+    }
+    struct diag d = DIAG_INIT;
+    if (cli_close_stdout(&d) != CORRAL_OK && exit_code == 0)
+        exit_code = cli_fail(&cli, &d);
+    return exit_code;
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The manners all commands share (cli.h): errors, options, signals, closing stdout. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/text.h"
+
+int cli_fail(const struct cli *cli, const struct diag *d)
+{
+    char message[TEXT_CLEAN_MAX(sizeof(d->message))];
+    char hint[TEXT_CLEAN_MAX(sizeof(d->hint))];
+    text_escape((const uint8_t *)d->message, strlen(d->message), message, sizeof(message));
+    text_escape((const uint8_t *)d->hint, strlen(d->hint), hint, sizeof(hint));
+    if (cli->json) {
+        json_t *root = json_pack("{s:{s:i,s:s,s:s,s:s}}", "error", "code", (int)d->code, "name",
+                                 corral_err_name(d->code), "message", message, "hint", hint);
+        char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+        fprintf(stderr, "%s\n", line ? line : "{\"error\":{\"code\":2,\"name\":\"no-memory\"}}");
+        free(line);
+        json_decref(root);
+    } else {
+        fprintf(stderr, "corral: %s\n", message);
+        if (hint[0])
+            fprintf(stderr, "        %s\n", hint);
+    }
+    return corral_err_exit_code(d->code);
+}
+
+int cli_usage(const struct cli *cli, const struct cli_command *command, const char *fmt, ...)
+{
+    struct diag d = DIAG_INIT;
+    char sentence[sizeof(d.message)];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof(sentence), fmt, args);
+    va_end(args);
+    diag_set(&d, CORRAL_ERR_USAGE, "%s", sentence);
+    if (command)
+        diag_hint(&d, "see 'corral %s --help'", command->name);
+    else
+        diag_hint(&d, "see 'corral --help'");
+    return cli_fail(cli, &d);
+}
+
+int cli_help(const struct cli_command *command)
+{
+    fputs(command->help, stdout);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int cli_getopt(const struct cli *cli, const struct cli_command *command, int argc, char **argv,
+               const struct option *options, int *exit_code)
+{
+    opterr = 0;
+    int index = optind ? optind : 1;
+    int c = getopt_long(argc, argv, ":h", options, NULL);
+    if (c == 'h') {
+        *exit_code = cli_help(command);
+        return CLI_DONE;
+    }
+    if (c == '?') {
+        const char *word = optopt == 0 || optopt >= 256 ? argv[optind - 1] : argv[index];
+        *exit_code = cli_usage(cli, command, "%s: option '%s' is unknown or takes no value", command->name, word);
+        return CLI_DONE;
+    }
+    if (c == ':') {
+        *exit_code = cli_usage(cli, command, "%s: option '%s' needs a value", command->name, argv[optind - 1]);
+        return CLI_DONE;
+    }
+    return c;
+}
+
+bool cli_parse_u64(const struct cli *cli, const struct cli_command *command, const char *what, const char *text,
+                   uint64_t least, uint64_t most, uint64_t *value)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long v = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 0) : 0;
+    if (!end || *end || errno || v < least || v > most) {
+        cli_usage(cli, command, "%s: '%s' is not a number from %llu to %llu", what, text,
+                  (unsigned long long)least, (unsigned long long)most);
+        return false;
+    }
+    *value = v;
+    return true;
+}
+
+bool cli_parse_seconds(const struct cli *cli, const struct cli_command *command, const char *what,
+                       const char *text, double least, double most, double *value)
+{
+    char *end = NULL;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end || errno || !isfinite(v) || v < least || v > most) {
+        cli_usage(cli, command, "%s: '%s' is not a number of seconds from %g to %g", what, text, least, most);
+        return false;
+    }
+    *value = v;
+    return true;
+}
+
+enum corral_err cli_close_stdout(struct diag *d)
+{
+    bool bad = ferror(stdout) != 0;
+    if (fflush(stdout) != 0 || bad) {
+        int e = errno;
+        return diag_set(d, CORRAL_ERR_IO, "cannot write to standard output: %s", strerror(e));
+    }
+    return CORRAL_OK;
+}
+
+/* A signal handler can reach nothing but file scope: this flag is the one exception to the rule. */
+static atomic_bool cli_stop;
+
+static void cli_on_signal(int signal_number)
+{
+    if (atomic_exchange(&cli_stop, true))
+        _exit(128 + signal_number);
+}
+
+const atomic_bool *cli_stop_flag(void)
+{
+    struct sigaction action = {.sa_handler = cli_on_signal};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &cli_stop;
+}
+
+bool cli_want_colour(FILE *out)
+{
+    const char *no = getenv("NO_COLOR");
+    return isatty(fileno(out)) && !(no && no[0]);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Composes: a link, its owner thread, cores, a group, log consumers, the profile collector, symbols, and the
+ * bus they all publish to. Every command is thin over this. Prints nothing.
+ *
+ * A session is used by one thread (the caller's); what it starts runs on threads of its own: the link's owner
+ * thread and the collector.
+ */
+#ifndef CORRAL_SESSION_SESSION_H
+#define CORRAL_SESSION_SESSION_H
+
+#include <stdatomic.h>
+
+#include "capture/capture_writer.h"
+#include "event/sink.h"
+#include "group/group.h"
+#include "link/link_thread.h"
+#include "link/sim.h"
+#include "prof/aggregate.h"
+#include "prof/stream.h"
+#include "tlog/consumer.h"
+
+#define SESSION_MAX_CORES EVENT_MAX_CORES
+
+struct session;
+
+/*
+ * Open a link from its words on the command line: "sim", "sim:A.elf,B.elf", "dry", "dry:...". Makes the clock
+ * that goes with it (virtual for these); the caller frees it after link_close. `sim` may be NULL; its elf and
+ * clock fields are filled in here. NULL with *d set: CORRAL_ERR_USAGE for words that mean nothing.
+ */
+struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d);
+struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
+                                    struct host_clock **clock, struct diag *d);
+
+struct session_options {
+    const char *link;       /* NULL = "sim" */
+    uint32_t ctm_latency;   /* sim only; 0 with !ctm_latency_set = the board's default */
+    bool ctm_latency_set;
+    uint64_t seed;          /* sim only; 0 = the board's default */
+    bool count_pcs;         /* sim only: exact counts, for session_exact_share */
+    bool log_accesses;      /* sim only */
+    bool profile;           /* collect profile packets */
+    const char *listen;     /* collector's address; NULL = 127.0.0.1 */
+    int listen_port;        /* -1 = PROF_PORT, 0 = any free one */
+    struct event_bus *bus;  /* never NULL; must outlive the session */
+};
+
+/* Opens the link and its thread, powers the port up, finds the cores, makes the group (mechanism software).
+ * Nothing is halted. NULL with *d set. */
+struct session *session_open(const struct session_options *options, struct diag *d);
+/* Stops everything and leaves the target as it is now. NULL is allowed. */
+void session_close(struct session *s);
+
+struct host_clock *session_clock(struct session *s);
+struct link_thread *session_thread(struct session *s);
+size_t session_core_count(const struct session *s);
+const char *session_core_name(const struct session *s, size_t core);
+/* The board's published numbers; false when the link is not the virtual board. */
+bool session_board_info(struct session *s, struct link_sim_info *info);
+/* A core's symbols, NULL without an ELF. Borrowed. */
+struct symbol_index *session_symbols(struct session *s, size_t core);
+
+/* Attach a log consumer to each core that has a buffer: the symbol `tlog_buffer` of its ELF, else (virtual
+ * board) the board's default address. Polled every few milliseconds from then on. */
+enum corral_err session_start_logs(struct session *s, struct diag *d);
+/* What came before a final look: poll every buffer until none has a batch (bounded). */
+enum corral_err session_drain_logs(struct session *s, struct diag *d);
+void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum);
+
+/* Write UDP datagrams and log batches as they come into `capture` (the caller's; must outlive the session). */
+enum corral_err session_capture(struct session *s, struct capture_writer *capture, struct diag *d);
+
+uint16_t session_profile_port(const struct session *s);
+void session_profile_totals(const struct session *s, struct prof_totals *totals);
+/* Valid once nothing is being collected any more (all cores halted). */
+struct prof_aggregate *session_aggregate(struct session *s);
+
+/* Let time pass until `ns` from now; events are drained to the sinks every few milliseconds. Ends early with
+ * CORRAL_ERR_INTERRUPTED when *stop becomes true. */
+enum corral_err session_run_for(struct session *s, int64_t ns, const atomic_bool *stop, struct diag *d);
+
+enum corral_err session_halt(struct session *s, size_t leader, struct diag *d);
+enum corral_err session_run(struct session *s, size_t leader, struct diag *d);
+enum corral_err session_set_sync(struct session *s, bool on, struct diag *d);
+
+/* Read the 32-bit variable `name` of a core's program. CORRAL_ERR_NO_SYMBOL when it has none. */
+enum corral_err session_read_variable(struct session *s, size_t core, const char *name, uint32_t *value,
+                                      struct diag *d);
+
+/* The share (0..1) of a core's cycles that the board itself counted in a function; -1 when it does not count.
+ * Cycles of the profiler's own interrupt are left out, as samples cannot fall there. */
+double session_exact_share(struct session *s, size_t core, uint32_t address, uint32_t size);
+
+/* Rounds of run and halt, led by core 0 and ended by core 1, and what they showed. Cores are halted before
+ * and after. */
+struct session_rounds {
+    unsigned rounds;
+    int64_t median_ns, max_ns;             /* measured by CYCCNT */
+    int64_t board_median_ns, board_max_ns; /* by the board's own log; EVENT_NO_TIME elsewhere */
+    int64_t worst_difference_ns;           /* largest |measured - board| over the rounds; EVENT_NO_TIME */
+    int64_t deadlines_missed;              /* -1 when the firmware does not count them */
+};
+enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns, const atomic_bool *stop,
+                                       struct session_rounds *out, struct diag *d);
+
+/* Write the collected profile as "folded" or "speedscope". */
+enum corral_err session_export_profile(struct session *s, const char *format, const char *path, struct diag *d);
+
+#endif
