@@ -17,6 +17,9 @@ struct link_backend {
     /* One DP or AP transfer (A[3:2] in `addr`: 0x0, 0x4, 0x8, 0xC). AP reads are NOT posted here: the value
      * is that of this read. Returns the acknowledge; DAP_ACK_NONE when the wire is dead. */
     enum dap_ack (*dap)(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);
+    /* Optional, beside `dap`: the same transfer as it is on an SWD wire. An AP read gives the value of the AP read
+     * before it; a DP read of RDBUFF (0xC) gives that of the last. Block reads then cost one transfer a word. */
+    enum dap_ack (*dap_posted)(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
     uint64_t (*wire_clocks)(void *ctx);
     void (*close)(void *ctx);

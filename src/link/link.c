@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all links share: the object, the checks of a batch before anything is done, and the small helpers.
+ * Must not know any wire.
+ */
+#include "link/link.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "link/link_backend.h"
+#include "link/mem_ap.h"
+
+struct link {
+    const struct link_backend *backend;
+    void *ctx;
+    struct host_clock *clock;
+    struct mem_ap *mem_ap; /* for a back end with raw transfers */
+    char *name;
+};
+
+struct link *link_new(const struct link_backend *backend, void *ctx, const char *name,
+                      struct host_clock *clock)
+{
+    struct link *l = calloc(1, sizeof(*l));
+    if (!l)
+        return NULL;
+    l->backend = backend;
+    l->ctx = ctx;
+    l->clock = clock;
+    l->name = strdup(name);
+    if (!backend->execute)
+        l->mem_ap = mem_ap_new(backend, ctx, clock);
+    if (!l->name || (!backend->execute && !l->mem_ap)) {
+        mem_ap_free(l->mem_ap);
+        free(l->name);
+        free(l);
+        return NULL;
+    }
+    return l;
+}
+
+void *link_backend_ctx(struct link *link, const struct link_backend *backend)
+{
+    return link && link->backend == backend ? link->ctx : NULL;
+}
+
+void link_close(struct link *link)
+{
+    if (!link)
+        return;
+    if (link->backend->close)
+        link->backend->close(link->ctx);
+    mem_ap_free(link->mem_ap);
+    free(link->name);
+    free(link);
+}
+
+unsigned link_caps(const struct link *link)
+{
+    return link->backend->caps;
+}
+
+const char *link_name(const struct link *link)
+{
+    return link->name;
+}
+
+struct host_clock *link_clock(const struct link *link)
+{
+    return link->clock;
+}
+
+uint64_t link_wire_clocks(const struct link *link)
+{
+    return link->backend->wire_clocks ? link->backend->wire_clocks(link->ctx) : 0;
+}
+
+void link_forget(struct link *link)
+{
+    if (link->mem_ap)
+        mem_ap_forget(link->mem_ap);
+}
+
+/* Refuse what no back end should have to think about. */
+static enum corral_err check(const struct link *link, const struct link_access *a, struct diag *d)
+{
+    bool mem = a->op == LINK_MEM_READ || a->op == LINK_MEM_WRITE;
+    if ((mem && !(link->backend->caps & LINK_CAP_MEM)) || (!mem && !(link->backend->caps & LINK_CAP_DAP)))
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "link \"%s\" does not offer this kind of access",
+                        link->name);
+    if (!a->data || a->count == 0)
+        return diag_set(d, CORRAL_ERR_USAGE, "an access without data");
+    if (!mem) {
+        uint64_t most = a->op == LINK_AP_READ || a->op == LINK_AP_WRITE ? 0xFC : 0xC;
+        if (a->count != 1 || a->size != 4 || a->address > most || a->address % 4 != 0)
+            return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not a port register", a->address);
+    } else {
+        if (a->size != 1 && a->size != 2 && a->size != 4)
+            return diag_set(d, CORRAL_ERR_USAGE, "an access of %u bytes an element is not possible", a->size);
+        if (a->address % a->size != 0)
+            return diag_set(d, CORRAL_ERR_USAGE, "address 0x%08" PRIx64 " is not aligned to %u bytes",
+                            a->address, a->size);
+        /* Without CFG.LA there is no TARH, so nothing lies above 4 GiB (case B12). */
+        if (a->address > UINT32_MAX || a->address + (uint64_t)a->count * a->size > UINT64_C(1) << 32)
+            return diag_set(d, CORRAL_ERR_UNSUPPORTED, "address 0x%" PRIx64 " is past a 32-bit address space",
+                            a->address);
+    }
+    if (a->op != LINK_DP_READ && a->op != LINK_DP_WRITE && a->ap > 255)
+        return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, a->ap);
+    return CORRAL_OK;
+}
+
+enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < count; i++) {
+        accesses[i].status = CORRAL_ERR_INTERRUPTED;
+        accesses[i].done = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        err = check(link, &accesses[i], d);
+        if (err) {
+            accesses[i].status = err;
+            return err;
+        }
+    }
+    if (link->backend->execute)
+        return link->backend->execute(link->ctx, accesses, count, d);
+
+    size_t i = 0;
+    for (; i < count && !err; i++) {
+        err = mem_ap_access(link->mem_ap, &accesses[i], d);
+        if (err && accesses[i].status == CORRAL_ERR_INTERRUPTED)
+            accesses[i].status = err;
+        else if (!err)
+            accesses[i].status = CORRAL_OK;
+    }
+    if (!err)
+        return mem_ap_finish(link->mem_ap, d);
+    mem_ap_finish(link->mem_ap, NULL); /* an earlier write may be outstanding: its status is its own */
+    /* A write's failure shows with the next transfer: then that write is the one that failed, and what was
+     * tried after it did not happen. */
+    for (size_t k = 0; k + 1 < i; k++)
+        if (accesses[k].status != CORRAL_OK) {
+            accesses[i - 1].status = CORRAL_ERR_INTERRUPTED;
+            accesses[i - 1].done = 0;
+        }
+    return err;
+}
+
+static enum corral_err one(struct link *link, enum link_op op, uint8_t size, uint32_t ap, uint64_t address,
+                           uint32_t count, void *data, struct diag *d)
+{
+    struct link_access a = {
+        .op = op, .size = size, .ap = ap, .address = address, .count = count, .data = data};
+    return link_execute(link, &a, 1, d);
+}
+
+enum corral_err link_read32(struct link *link, uint32_t ap, uint64_t address, uint32_t *value, struct diag *d)
+{
+    return one(link, LINK_MEM_READ, 4, ap, address, 1, value, d);
+}
+
+enum corral_err link_write32(struct link *link, uint32_t ap, uint64_t address, uint32_t value, struct diag *d)
+{
+    return one(link, LINK_MEM_WRITE, 4, ap, address, 1, &value, d);
+}
+
+enum corral_err link_read8(struct link *link, uint32_t ap, uint64_t address, uint8_t *value, struct diag *d)
+{
+    return one(link, LINK_MEM_READ, 1, ap, address, 1, value, d);
+}
+
+enum corral_err link_write8(struct link *link, uint32_t ap, uint64_t address, uint8_t value, struct diag *d)
+{
+    return one(link, LINK_MEM_WRITE, 1, ap, address, 1, &value, d);
+}
+
+/* Words of a block that are converted between host and target order at a time. */
+#define BLOCK_WORDS 256
+
+static enum corral_err transfer_words(struct link *link, bool write, uint32_t ap, uint64_t address,
+                                      uint8_t *bytes, size_t words, struct diag *d)
+{
+    uint32_t block[BLOCK_WORDS];
+    while (words) {
+        size_t n = words < BLOCK_WORDS ? words : BLOCK_WORDS;
+        for (size_t i = 0; write && i < n; i++)
+            block[i] = load_le32(bytes + 4 * i);
+        enum corral_err err =
+            one(link, write ? LINK_MEM_WRITE : LINK_MEM_READ, 4, ap, address, (uint32_t)n, block, d);
+        if (err)
+            return err;
+        for (size_t i = 0; !write && i < n; i++)
+            store_le32(bytes + 4 * i, block[i]);
+        bytes += 4 * n;
+        address += 4 * n;
+        words -= n;
+    }
+    return CORRAL_OK;
+}
+
+/* Bytes up to a word boundary, words, the bytes that are left. */
+static enum corral_err transfer_bytes(struct link *link, bool write, uint32_t ap, uint64_t address,
+                                      uint8_t *bytes, size_t size, struct diag *d)
+{
+    enum link_op op = write ? LINK_MEM_WRITE : LINK_MEM_READ;
+    size_t head = (size_t)(-address & 3);
+    if (head > size)
+        head = size;
+    enum corral_err err = head ? one(link, op, 1, ap, address, (uint32_t)head, bytes, d) : CORRAL_OK;
+    size_t words = (size - head) / 4;
+    if (!err && words)
+        err = transfer_words(link, write, ap, address + head, bytes + head, words, d);
+    size_t at = head + words * 4;
+    if (!err && at < size)
+        err = one(link, op, 1, ap, address + at, (uint32_t)(size - at), bytes + at, d);
+    return err;
+}
+
+enum corral_err link_read_bytes(struct link *link, uint32_t ap, uint64_t address, void *out, size_t size,
+                                struct diag *d)
+{
+    return transfer_bytes(link, false, ap, address, out, size, d);
+}
+
+enum corral_err link_write_bytes(struct link *link, uint32_t ap, uint64_t address, const void *in,
+                                 size_t size, struct diag *d)
+{
+    /* The bytes are only read: the access type has one data pointer for both directions. */
+    return transfer_bytes(link, true, ap, address, (uint8_t *)(uintptr_t)in, size, d);
+}
+
+enum corral_err link_read_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t *value, struct diag *d)
+{
+    return one(link, LINK_AP_READ, 4, ap, reg, 1, value, d);
+}
+
+enum corral_err link_write_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t value, struct diag *d)
+{
+    return one(link, LINK_AP_WRITE, 4, ap, reg, 1, &value, d);
+}
+
+enum corral_err link_read_dp(struct link *link, uint32_t reg, uint32_t *value, struct diag *d)
+{
+    return one(link, LINK_DP_READ, 4, 0, reg, 1, value, d);
+}
+
+enum corral_err link_write_dp(struct link *link, uint32_t reg, uint32_t value, struct diag *d)
+{
+    return one(link, LINK_DP_WRITE, 4, 0, reg, 1, &value, d);
+}
