@@ -36,8 +36,14 @@ struct prof_decoded {
     size_t consumed; /* bytes; less than size when another packet is glued behind counters */
 };
 
-/* Decode the packet at the start of data. Never reads outside it. */
+/* Decode the packet at the start of data. Never reads outside it; of a datagram longer than PROF_MAX_DATAGRAM
+ * only the magic is read, so `size` may then be more than `data` holds (a cut datagram's true length). */
 void prof_packet_decode(const uint8_t *data, size_t size, struct prof_scratch *scratch, struct prof_decoded *out);
+
+/* The same, knowing the version of the sender's last good data packet (0 = none yet), which alone tells the
+ * two encodings of maps apart: 18 and up are read as version 21's, all else as version 17's. */
+void prof_packet_decode_after(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
+                              struct prof_decoded *out);
 
 /* Write a version 17 data packet; returns its size, 0 when it does not fit or the layout is another. */
 size_t prof_packet_write(const struct profile_packet *packet, uint8_t *out, size_t size);
