@@ -94,7 +94,8 @@ static enum corral_err check(const struct link *link, const struct link_access *
     if (!a->data || a->count == 0)
         return diag_set(d, CORRAL_ERR_USAGE, "an access without data");
     if (!mem) {
-        uint64_t most = a->op == LINK_AP_READ || a->op == LINK_AP_WRITE ? 0xFC : 0xC;
+        /* An ADIv6 AP is a 4 KiB block of registers; an ADIv5 one ends at 0xFC, which mem_ap.c minds. */
+        uint64_t most = a->op == LINK_AP_READ || a->op == LINK_AP_WRITE ? 0xFFC : 0xC;
         if (a->count != 1 || a->size != 4 || a->address > most || a->address % 4 != 0)
             return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not a port register", a->address);
     } else {
@@ -108,8 +109,6 @@ static enum corral_err check(const struct link *link, const struct link_access *
             return diag_set(d, CORRAL_ERR_UNSUPPORTED, "address 0x%" PRIx64 " is past a 32-bit address space",
                             a->address);
     }
-    if (a->op != LINK_DP_READ && a->op != LINK_DP_WRITE && a->ap > 255)
-        return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, a->ap);
     return CORRAL_OK;
 }
 

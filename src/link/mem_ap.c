@@ -441,6 +441,12 @@ static enum corral_err dp_register(struct mem_ap *m, struct link_access *a, stru
 
 enum corral_err mem_ap_access(struct mem_ap *m, struct link_access *a, struct diag *d)
 {
+    bool dp = a->op == LINK_DP_READ || a->op == LINK_DP_WRITE;
+    bool ap = a->op == LINK_AP_READ || a->op == LINK_AP_WRITE;
+    if (!dp && a->ap >= MAX_APS)
+        return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, a->ap);
+    if (ap && a->address > AP_IDR)
+        return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not an access port register", a->address);
     switch (a->op) {
     case LINK_MEM_READ:
     case LINK_MEM_WRITE:

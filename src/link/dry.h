@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The link without a target (INTERFACE.md "--link", dry): what is written is kept, the rest reads 0 or a
+ * preset. */
+#ifndef CORRAL_LINK_DRY_H
+#define CORRAL_LINK_DRY_H
+
+#include "link/link.h"
+
+/*
+ * `spec` is "dry", "dry:0xADDR=VALUE,..." (words seen through every AP) or "dry:@FILE.json" (the words of a
+ * real part: objects "aps" of "ap", "idr", "base", "words", "unreadable"; "ap" -1 is an ADIv6 root address
+ * space, reached as AP registers: AP number = address of the block, register = offset in it). `clock` must
+ * outlive the link. NULL with *d set.
+ */
+struct link *link_dry_open(const char *spec, struct host_clock *clock, struct diag *d);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The link to the virtual board in this process: the board behind the same debug-port transfers as a probe's.
+ * The only file of src/ that knows sim/. Numbers: docs/board.md.
+ *
+ * The board's pace is "wire": it runs while SWCLK cycles pass and while somebody sleeps on the virtual clock.
+ * Must not reach into the board for anything that a debugger reads through the port.
+ */
+#include "link/sim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "link/link_backend.h"
+#include "sim/board.h"
+#include "sim/board_map.h"
+
+#define IMAGE_MAX    (64u << 20) /* no ELF file for 256 KiB of flash is larger */
+#define RDBUFF_TRIES 1000
+
+enum { DP_RDBUFF = 0xC };
+
+struct sim_link {
+    struct board *board;
+    struct host_clock *clock;
+    int64_t zero_ns; /* host time at base tick 0 */
+    uint64_t tick_hz;
+    const uint8_t *image[LINK_SIM_CORES];
+    size_t image_size[LINK_SIM_CORES];
+    uint8_t *owned[LINK_SIM_CORES]; /* images read from files */
+};
+
+_Static_assert(LINK_SIM_CORES == BOARD_CORES, "the link and the board count the same cores");
+
+static int64_t ticks_to_ns(const struct sim_link *s, uint64_t tick)
+{
+    return (int64_t)(tick / s->tick_hz * (uint64_t)NS_PER_S +
+                     tick % s->tick_hz * (uint64_t)NS_PER_S / s->tick_hz);
+}
+
+/* The first tick that is not before `ns`. */
+static uint64_t ns_to_ticks(const struct sim_link *s, int64_t ns)
+{
+    uint64_t n = ns > 0 ? (uint64_t)ns : 0;
+    uint64_t whole = n / (uint64_t)NS_PER_S * s->tick_hz;
+    return whole + (n % (uint64_t)NS_PER_S * s->tick_hz + (uint64_t)NS_PER_S - 1) / (uint64_t)NS_PER_S;
+}
+
+static void follow_board(struct sim_link *s)
+{
+    host_clock_set(s->clock, s->zero_ns + ticks_to_ns(s, board_tick(s->board)));
+}
+
+/* Somebody sleeps: the board runs meanwhile. */
+static void pass_time(void *ctx, int64_t until)
+{
+    struct sim_link *s = ctx;
+    board_run_until(s->board, ns_to_ticks(s, until - s->zero_ns));
+    host_clock_set(s->clock, until);
+}
+
+static enum dap_ack sim_dap_posted(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value)
+{
+    struct sim_link *s = ctx;
+    unsigned ack = board_dap_transfer(s->board, ap, read, addr, value);
+    follow_board(s);
+    return (enum dap_ack)ack;
+}
+
+/* An AP read is two transfers: the read, and RDBUFF for its value. */
+static enum dap_ack sim_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value)
+{
+    enum dap_ack ack = sim_dap_posted(ctx, ap, read, addr, value);
+    if (ack != DAP_ACK_OK || !ap || !read)
+        return ack;
+    for (unsigned i = 0; i < RDBUFF_TRIES; i++) {
+        ack = sim_dap_posted(ctx, false, true, DP_RDBUFF, value);
+        if (ack != DAP_ACK_WAIT)
+            break;
+    }
+    return ack;
+}
+
+static uint64_t sim_wire_clocks(void *ctx)
+{
+    const struct sim_link *s = ctx;
+    return board_wire_clocks(s->board);
+}
+
+static void sim_close(void *ctx)
+{
+    struct sim_link *s = ctx;
+    if (!s)
+        return;
+    if (s->clock)
+        host_clock_set_driver(s->clock, NULL, NULL);
+    board_free(s->board);
+    for (size_t i = 0; i < LINK_SIM_CORES; i++)
+        free(s->owned[i]);
+    free(s);
+}
+
+static const struct link_backend sim_backend = {
+    .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIRE,
+    .dap = sim_dap,
+    .dap_posted = sim_dap_posted,
+    .wire_clocks = sim_wire_clocks,
+    .close = sim_close,
+};
+
+static enum corral_err file_error(struct diag *d, const char *path, const char *why)
+{
+    char name[160];
+    text_escape((const uint8_t *)path, strlen(path), name, sizeof(name));
+    diag_set(d, CORRAL_ERR_IO, "cannot read %s: %s", name, why);
+    diag_object(d, "%s", name);
+    return CORRAL_ERR_IO;
+}
+
+static enum corral_err read_file(const char *path, uint8_t **data, size_t *size, struct diag *d)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return file_error(d, path, strerror(errno));
+    uint8_t *buffer = NULL;
+    size_t used = 0, room = 0;
+    const char *why = NULL;
+    for (;;) {
+        if (used == room) {
+            size_t more = room ? room * 2 : 64u << 10;
+            uint8_t *larger = more <= IMAGE_MAX ? realloc(buffer, more) : NULL;
+            if (!larger) {
+                why = more > IMAGE_MAX ? "it is too large for an ELF image of this board" : "out of memory";
+                break;
+            }
+            buffer = larger;
+            room = more;
+        }
+        size_t n = fread(buffer + used, 1, room - used, f);
+        used += n;
+        if (n == 0) {
+            if (ferror(f))
+                why = strerror(errno);
+            break;
+        }
+    }
+    fclose(f);
+    if (why) {
+        free(buffer);
+        return file_error(d, path, why);
+    }
+    *data = buffer;
+    *size = used;
+    return CORRAL_OK;
+}
+
+static enum corral_err load(struct sim_link *s, unsigned core, const char *path, struct diag *d)
+{
+    if (path) {
+        enum corral_err err = read_file(path, &s->owned[core], &s->image_size[core], d);
+        if (err)
+            return err;
+        s->image[core] = s->owned[core];
+    } else {
+        const uint8_t *end = core ? board_image_core1_end : board_image_core0_end;
+        s->image[core] = core ? board_image_core1 : board_image_core0;
+        s->image_size[core] = (size_t)((uintptr_t)end - (uintptr_t)s->image[core]);
+    }
+    enum corral_err err = board_load_elf(s->board, core, s->image[core], s->image_size[core], d);
+    if (err && path) {
+        char name[160];
+        text_escape((const uint8_t *)path, strlen(path), name, sizeof(name));
+        diag_prefix(d, "%s", name);
+        diag_object(d, "%s", name);
+    }
+    return err;
+}
+
+/* The name as the user wrote it. */
+static struct link *make_link(struct sim_link *s, const struct link_sim_options *o, struct diag *d)
+{
+    const char *a = o->elf[0] ? o->elf[0] : "", *b = o->elf[1] ? o->elf[1] : "";
+    size_t room = strlen(a) + strlen(b) + 8;
+    char *name = malloc(room);
+    struct link *link = NULL;
+    if (name) {
+        snprintf(name, room, o->elf[0] ? "sim:%s,%s" : "sim", a, b);
+        link = link_new(&sim_backend, s, name, s->clock);
+    }
+    free(name);
+    if (!link)
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    return link;
+}
+
+struct link *link_sim_open(const struct link_sim_options *options, struct diag *d)
+{
+    if (!options->elf[0] != !options->elf[1]) {
+        diag_set(d, CORRAL_ERR_USAGE, "the virtual board wants an ELF file for each of its two cores");
+        return NULL;
+    }
+    if (!options->clock || !host_clock_is_virtual(options->clock)) {
+        diag_set(d, CORRAL_ERR_USAGE, "the virtual board wants a virtual clock");
+        return NULL;
+    }
+    struct sim_link *s = calloc(1, sizeof(*s));
+    if (!s) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    struct board_config config = {
+        .ctm_latency = options->ctm_latency,
+        .ctm_latency_set = options->ctm_latency_set,
+        .seed = options->seed,
+        .count_pcs = options->count_pcs,
+        .log_accesses = options->log_accesses,
+        .datagram = options->datagram,
+        .uart = options->uart,
+        .ctx = options->ctx,
+    };
+    s->board = board_new(&config, d);
+    if (!s->board) {
+        free(s);
+        return NULL;
+    }
+    s->tick_hz = board_tick_hz(s->board);
+    for (unsigned core = 0; core < LINK_SIM_CORES; core++)
+        if (load(s, core, options->elf[core], d)) {
+            sim_close(s);
+            return NULL;
+        }
+    board_reset(s->board);
+    s->clock = options->clock;
+    s->zero_ns = host_clock_now(s->clock) - ticks_to_ns(s, board_tick(s->board));
+    struct link *link = make_link(s, options, d);
+    if (!link) {
+        sim_close(s);
+        return NULL;
+    }
+    host_clock_set_driver(s->clock, pass_time, s);
+    return link;
+}
+
+bool link_sim_get_info(struct link *link, struct link_sim_info *info)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    if (!s)
+        return false;
+    const struct board_config *c = board_get_config(s->board);
+    *info = (struct link_sim_info){
+        .swclk_hz = c->swclk_hz,
+        .clocks_per_transfer = BOARD_CLOCKS_PER_TRANSFER,
+        .ctm_latency = c->ctm_latency,
+        .deadline_us = c->deadline_us,
+        .log_buffer = {BOARD_LOG_BUFFER0, BOARD_LOG_BUFFER1},
+        .log_buffer_size = BOARD_LOG_BUFFER_SIZE,
+    };
+    for (size_t i = 0; i < LINK_SIM_CORES; i++)
+        info->core_hz[i] = c->core_hz[i];
+    return true;
+}
+
+bool link_sim_image(struct link *link, unsigned core, const uint8_t **data, size_t *size)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    if (!s || core >= LINK_SIM_CORES)
+        return false;
+    *data = s->image[core];
+    *size = s->image_size[core];
+    return true;
+}
+
+size_t link_sim_log_count(struct link *link)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    const struct board_record *records;
+    return s ? board_log(s->board, &records) : 0;
+}
+
+size_t link_sim_log(struct link *link, size_t from, struct link_sim_record *out, size_t most)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    const struct board_record *records = NULL;
+    size_t count = s ? board_log(s->board, &records) : 0;
+    size_t n = 0;
+    for (size_t i = from; i < count && n < most; i++, n++)
+        out[n] = (struct link_sim_record){
+            .core = records[i].core,
+            .halted = records[i].halted,
+            .tick = records[i].tick,
+            .ns = s->zero_ns + ticks_to_ns(s, records[i].tick),
+            .pc = records[i].pc,
+            .dfsr = records[i].dfsr,
+        };
+    return n;
+}
+
+size_t link_sim_bus_log(struct link *link, size_t from, struct link_sim_bus_record *out, size_t most)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    const struct board_bus_record *records = NULL;
+    size_t count = s ? board_bus_log(s->board, &records) : 0;
+    size_t n = 0;
+    for (size_t i = from; i < count && n < most; i++, n++)
+        out[n] = (struct link_sim_bus_record){
+            .tick = records[i].tick,
+            .ap = records[i].ap,
+            .address = records[i].address,
+            .value = records[i].value,
+            .size = records[i].size,
+            .write = records[i].write,
+        };
+    return n;
+}
+
+bool link_sim_pc_count(struct link *link, unsigned core, uint32_t *base, const uint64_t **counts, size_t *n)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    if (!s || core >= LINK_SIM_CORES)
+        return false;
+    *counts = board_pc_count(s->board, core, n);
+    *base = BOARD_FLASH_BASE;
+    return *counts != NULL && *n != 0;
+}
