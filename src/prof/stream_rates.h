@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One sender's free-running 32-bit clock and instruction counters as 64-bit totals: profiler sheet 8 (wraps,
+ * zero deltas) and 11 (rows 24 to 29 and 40). Private to the stream; knows nothing of sequence numbers.
+ */
+#ifndef CORRAL_PROF_STREAM_RATES_H
+#define CORRAL_PROF_STREAM_RATES_H
+
+#include "event/event.h"
+
+struct prof_rate { /* of one thread, over all senders */
+    uint64_t instructions;
+    double seconds;
+};
+
+struct prof_clock {
+    bool known;            /* a baseline exists; a clock of 0 is a value like any other */
+    uint32_t last;         /* as sent */
+    uint64_t total;        /* clocks, unwrapped */
+    int64_t host_ns;       /* arrival of the packet that carried `last` */
+    uint32_t hz;           /* in force, 0 = not known */
+    uint64_t piece_clocks; /* the run of clocks at `hz` began at this total ... */
+    uint64_t piece_ns;     /* ... and this target time */
+    uint32_t instructions[PROFILE_MAX_THREADS];
+};
+
+/* Start anew from this header: nothing before it is compared with it. */
+void prof_clock_baseline(struct prof_clock *c, const struct profile_header *h, int64_t host_ns);
+
+/* The next header in order. Adds to `rates` where the differences can be trusted. */
+void prof_clock_advance(struct prof_clock *c, const struct profile_header *h, int64_t host_ns,
+                        struct prof_rate rates[PROFILE_MAX_THREADS]);
+
+/* Target time of the newest header, or EVENT_NO_TIME without a clock frequency. */
+int64_t prof_clock_ns(const struct prof_clock *c);
+
+#endif
