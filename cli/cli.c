@@ -70,18 +70,20 @@ int cli_getopt(const struct cli *cli, const struct cli_command *command, int arg
     }
     if (c == '?') {
         const char *word = optopt == 0 || optopt >= 256 ? argv[optind - 1] : argv[index];
-        *exit_code = cli_usage(cli, command, "%s: option '%s' is unknown or takes no value", command->name, word);
+        *exit_code =
+            cli_usage(cli, command, "%s: option '%s' is unknown or takes no value", command->name, word);
         return CLI_DONE;
     }
     if (c == ':') {
-        *exit_code = cli_usage(cli, command, "%s: option '%s' needs a value", command->name, argv[optind - 1]);
+        *exit_code =
+            cli_usage(cli, command, "%s: option '%s' needs a value", command->name, argv[optind - 1]);
         return CLI_DONE;
     }
     return c;
 }
 
-bool cli_parse_u64(const struct cli *cli, const struct cli_command *command, const char *what, const char *text,
-                   uint64_t least, uint64_t most, uint64_t *value)
+bool cli_parse_u64(const struct cli *cli, const struct cli_command *command, const char *what,
+                   const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
     char *end = NULL;
     errno = 0;

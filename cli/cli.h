@@ -9,8 +9,8 @@
 #include <getopt.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "event/sink.h"
@@ -55,8 +55,8 @@ int cli_getopt(const struct cli *cli, const struct cli_command *command, int arg
                const struct option *options, int *exit_code);
 
 /* Whole-string numbers with a range; false = usage error already printed. */
-bool cli_parse_u64(const struct cli *cli, const struct cli_command *command, const char *what, const char *text,
-                   uint64_t least, uint64_t most, uint64_t *value);
+bool cli_parse_u64(const struct cli *cli, const struct cli_command *command, const char *what,
+                   const char *text, uint64_t least, uint64_t most, uint64_t *value);
 bool cli_parse_seconds(const struct cli *cli, const struct cli_command *command, const char *what,
                        const char *text, double least, double most, double *value);
 
@@ -68,6 +68,8 @@ const atomic_bool *cli_stop_flag(void);
 
 /* A sink that draws events for people on `out`; colour when `colour`. cli/render_text.c. */
 struct sink *render_text_sink(FILE *out, bool colour);
+/* One event for people: what render_text_sink draws. */
+void render_text_event(FILE *out, bool colour, const struct event *event);
 bool cli_want_colour(FILE *out); /* a terminal, and NO_COLOR is unset */
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/host_clock.h"
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {&cmd_demo,   &cmd_scan, &cmd_status,
-                                                     &cmd_halt,   &cmd_run,  &cmd_decode};
+static const struct cli_command *const commands[] = {&cmd_demo, &cmd_scan, &cmd_status,
+                                                     &cmd_halt, &cmd_run,  &cmd_decode};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
@@ -27,18 +27,19 @@ static int cmd_decode_run(const struct cli *cli, const struct cli_command *comma
 const struct cli_command cmd_decode = {
     .name = "decode",
     .summary = "read firmware log buffers or profile packets from files",
-    .help = "Usage: corral [--json] decode tlog [--staging N] [--level L] FILE...\n"
-            "       corral [--json] decode prof FILE...\n"
-            "\n"
-            "tlog  Each FILE is one shared log buffer; its length is the buffer's capacity. Several files are\n"
-            "      successive batches of one stream: what is lost between them is counted.\n"
-            "      --staging N  the producer's staging size in bytes (default 4096)\n"
-            "      --level L    show L and worse: err, wrn, inf, dbg (default dbg)\n"
-            "prof  FILE is a pcap or pcapng capture (UDP port 51080 is read), or one raw datagram.\n"
-            "\n"
-            "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
-            "\n"
-            "Example: corral --json decode tlog buffer.bin\n",
+    .help =
+        "Usage: corral [--json] decode tlog [--staging N] [--level L] FILE...\n"
+        "       corral [--json] decode prof FILE...\n"
+        "\n"
+        "tlog  Each FILE is one shared log buffer; its length is the buffer's capacity. Several files are\n"
+        "      successive batches of one stream: what is lost between them is counted.\n"
+        "      --staging N  the producer's staging size in bytes (default 4096)\n"
+        "      --level L    show L and worse: err, wrn, inf, dbg (default dbg)\n"
+        "prof  FILE is a pcap or pcapng capture (UDP port 51080 is read), or one raw datagram.\n"
+        "\n"
+        "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
+        "\n"
+        "Example: corral --json decode tlog buffer.bin\n",
     .run = cmd_decode_run,
 };
 
@@ -67,10 +68,14 @@ static void print_help(void)
 enum { OPT_TARGET = 256, OPT_LINK, OPT_JSON, OPT_QUIET, OPT_TIMEOUT, OPT_VERSION };
 
 static const struct option global_options[] = {
-    {"target", required_argument, NULL, OPT_TARGET}, {"link", required_argument, NULL, OPT_LINK},
-    {"json", no_argument, NULL, OPT_JSON},           {"quiet", no_argument, NULL, OPT_QUIET},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT}, {"version", no_argument, NULL, OPT_VERSION},
-    {"verbose", no_argument, NULL, 'v'},             {"help", no_argument, NULL, 'h'},
+    {"target", required_argument, NULL, OPT_TARGET},
+    {"link", required_argument, NULL, OPT_LINK},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -78,7 +83,8 @@ static const struct option global_options[] = {
 static bool parse_global(struct cli *cli, int argc, char **argv, int *exit_code)
 {
     opterr = 0;
-    for (int c, index = 1; (c = getopt_long(argc, argv, "+:vh", global_options, NULL)) != -1; index = optind) {
+    for (int c, index = 1; (c = getopt_long(argc, argv, "+:vh", global_options, NULL)) != -1;
+         index = optind) {
         double seconds;
         switch (c) {
         case OPT_TARGET:

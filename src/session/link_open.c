@@ -31,33 +31,40 @@ static struct link *open_sim(const char *spec, struct link_sim_options *options,
     return link;
 }
 
-struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
-                                    struct host_clock **clock, struct diag *d)
+static bool is_kind(const char *spec, const char *kind)
 {
-    struct link_sim_options options = sim ? *sim : (struct link_sim_options){0};
-    bool is_sim = strcmp(spec, "sim") == 0 || strncmp(spec, "sim:", 4) == 0;
-    bool is_dry = strcmp(spec, "dry") == 0 || strncmp(spec, "dry:", 4) == 0;
-    *clock = NULL;
-    if (!is_sim && !is_dry) {
+    size_t n = strlen(kind);
+    return strncmp(spec, kind, n) == 0 && (spec[n] == '\0' || spec[n] == ':');
+}
+
+struct host_clock *session_clock_for(const char *spec, struct diag *d)
+{
+    if (!is_kind(spec, "sim") && !is_kind(spec, "dry")) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
         diag_hint(d, "this version knows sim, sim:A.elf,B.elf and dry[:PRESETS]");
         return NULL;
     }
-    *clock = host_clock_new_virtual();
-    if (!*clock) {
+    struct host_clock *clock = host_clock_new_virtual();
+    if (!clock)
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-        return NULL;
-    }
-    options.clock = *clock;
-    struct link *link = is_sim ? open_sim(spec, &options, d) : link_dry_open(spec, *clock, d);
+    return clock;
+}
+
+struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
+                                    struct host_clock *clock, struct diag *d)
+{
+    struct link_sim_options options = sim ? *sim : (struct link_sim_options){0};
+    options.clock = clock;
+    return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
+}
+
+struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d)
+{
+    *clock = session_clock_for(spec, d);
+    struct link *link = *clock ? session_open_link_with(spec, NULL, *clock, d) : NULL;
     if (!link) {
         host_clock_free(*clock);
         *clock = NULL;
     }
     return link;
-}
-
-struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d)
-{
-    return session_open_link_with(spec, NULL, clock, d);
 }

@@ -26,24 +26,27 @@ struct session;
 
 /*
  * Open a link from its words on the command line: "sim", "sim:A.elf,B.elf", "dry", "dry:...". Makes the clock
- * that goes with it (virtual for these); the caller frees it after link_close. `sim` may be NULL; its elf and
- * clock fields are filled in here. NULL with *d set: CORRAL_ERR_USAGE for words that mean nothing.
+ * that goes with it (virtual for these); the caller frees it after link_close. NULL with *d set:
+ * CORRAL_ERR_USAGE for words that mean nothing.
  */
 struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d);
+/* The two steps of it, for who must have the clock first; `sim` (may be NULL) gives the board's options but
+ * for elf and clock, which are filled in from the words. */
+struct host_clock *session_clock_for(const char *spec, struct diag *d);
 struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
-                                    struct host_clock **clock, struct diag *d);
+                                    struct host_clock *clock, struct diag *d);
 
 struct session_options {
-    const char *link;       /* NULL = "sim" */
-    uint32_t ctm_latency;   /* sim only; 0 with !ctm_latency_set = the board's default */
+    const char *link;     /* NULL = "sim" */
+    uint32_t ctm_latency; /* sim only; 0 with !ctm_latency_set = the board's default */
     bool ctm_latency_set;
-    uint64_t seed;          /* sim only; 0 = the board's default */
-    bool count_pcs;         /* sim only: exact counts, for session_exact_share */
-    bool log_accesses;      /* sim only */
-    bool profile;           /* collect profile packets */
-    const char *listen;     /* collector's address; NULL = 127.0.0.1 */
-    int listen_port;        /* -1 = PROF_PORT, 0 = any free one */
-    struct event_bus *bus;  /* never NULL; must outlive the session */
+    uint64_t seed;         /* sim only; 0 = the board's default */
+    bool count_pcs;        /* sim only: exact counts, for session_exact_share */
+    bool log_accesses;     /* sim only */
+    bool profile;          /* collect profile packets */
+    const char *listen;    /* collector's address; NULL = 127.0.0.1 */
+    int listen_port;       /* -1 = PROF_PORT, 0 = any free one */
+    struct event_bus *bus; /* never NULL; must outlive the session */
 };
 
 /* Opens the link and its thread, powers the port up, finds the cores, makes the group (mechanism software).
@@ -68,7 +71,8 @@ enum corral_err session_start_logs(struct session *s, struct diag *d);
 enum corral_err session_drain_logs(struct session *s, struct diag *d);
 void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum);
 
-/* Write UDP datagrams and log batches as they come into `capture` (the caller's; must outlive the session). */
+/* Write UDP datagrams and log batches as they come into `capture` (the caller's; must outlive the session).
+ */
 enum corral_err session_capture(struct session *s, struct capture_writer *capture, struct diag *d);
 
 uint16_t session_profile_port(const struct session *s);
@@ -101,10 +105,11 @@ struct session_rounds {
     int64_t worst_difference_ns;           /* largest |measured - board| over the rounds; EVENT_NO_TIME */
     int64_t deadlines_missed;              /* -1 when the firmware does not count them */
 };
-enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns, const atomic_bool *stop,
-                                       struct session_rounds *out, struct diag *d);
+enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns,
+                                       const atomic_bool *stop, struct session_rounds *out, struct diag *d);
 
 /* Write the collected profile as "folded" or "speedscope". */
-enum corral_err session_export_profile(struct session *s, const char *format, const char *path, struct diag *d);
+enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
+                                       struct diag *d);
 
 #endif

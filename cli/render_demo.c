@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `corral demo` for people, and its summary line (demo.h). Draws; finds nothing out. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "cli/demo.h"
+
+void demo_render_board(const struct link_sim_info *b, uint16_t profile_port)
+{
+    printf("Corral demo: real Thumb firmware on a virtual two-core board\n"
+           "  cores            2 x Cortex-M7 without FPU at %u MHz\n"
+           "  debug wire       SWD at %u MHz, %u clocks a transfer (%.1f us)\n"
+           "  cross triggers   one CTI a core on one CTM, latency %u core cycles\n"
+           "  mailbox          core0 asks, core1 must answer within %u us\n"
+           "  profile          version 17 packets over UDP to port %u\n",
+           b->core_hz[0] / 1000000u, b->swclk_hz / 1000000u, b->clocks_per_transfer,
+           1e6 * b->clocks_per_transfer / b->swclk_hz, b->ctm_latency, b->deadline_us, profile_port);
+    fflush(stdout);
+}
+
+static const char *duration(int64_t ns, char *buf, size_t size)
+{
+    if (ns == EVENT_NO_TIME)
+        snprintf(buf, size, "-");
+    else if (ns < 10000)
+        snprintf(buf, size, "%" PRId64 " ns", ns);
+    else
+        snprintf(buf, size, "%.1f us", (double)ns / 1e3);
+    return buf;
+}
+
+static void render_rounds_row(const char *name, const struct session_rounds *r)
+{
+    char a[24], b[24], c[24], missed[24] = "-";
+    if (r->deadlines_missed >= 0)
+        snprintf(missed, sizeof(missed), "%" PRId64, r->deadlines_missed);
+    printf("  %-22s %12s %12s %14s %18s\n", name, duration(r->median_ns, a, sizeof(a)),
+           duration(r->max_ns, b, sizeof(b)), duration(r->board_median_ns, c, sizeof(c)), missed);
+}
+
+static void render_top(const struct demo_result *r, unsigned core)
+{
+    printf("\n  core%u  top functions      samples   share   by the board's own count\n", core);
+    for (size_t i = 0; i < r->top_count; i++) {
+        const struct demo_function *f = &r->top[i];
+        if (f->core != core)
+            continue;
+        printf("         %-18s %7" PRIu64 "  %5.1f %%", f->name, f->count, 100.0 * f->share);
+        if (f->board_share >= 0)
+            printf("   %5.1f %%", 100.0 * f->board_share);
+        putchar('\n');
+    }
+}
+
+void demo_render_result(const struct demo_result *r)
+{
+    printf("\n== What came out\n\n  %-22s %12s %12s %14s %18s\n", "skew", "median", "worst", "board's own",
+           "deadlines missed");
+    char title[32];
+    snprintf(title, sizeof(title), "%u x core by core", r->software.rounds);
+    render_rounds_row(title, &r->software);
+    snprintf(title, sizeof(title), "%u x cross triggers", r->cti.rounds);
+    render_rounds_row(title, &r->cti);
+    for (unsigned core = 0; core < LINK_SIM_CORES; core++)
+        render_top(r, core);
+    printf("\n  log lines   SMC %" PRIu64 ", DMC %" PRIu64 "\n", r->logs[0], r->logs[1]);
+    printf("  samples     %" PRIu64, r->totals.samples);
+    if (r->firmware_samples >= 0)
+        printf(" (the firmware counted %" PRId64 ")", r->firmware_samples);
+    if (r->lost)
+        printf("\n  LOST        %" PRIu64 " records or packets\n", r->lost);
+    else
+        printf("\n  lost        nothing\n");
+    printf("\n  written:\n");
+    for (size_t i = 0; i < r->file_count; i++)
+        printf("    %s\n", r->files[i]);
+}
+
+static json_t *skew_json(int64_t median, int64_t max)
+{
+    return json_pack("{s:o,s:o}", "median", median == EVENT_NO_TIME ? json_null() : json_integer(median),
+                     "max", max == EVENT_NO_TIME ? json_null() : json_integer(max));
+}
+
+static json_t *missed_json(int64_t missed)
+{
+    return missed < 0 ? json_null() : json_integer(missed);
+}
+
+static json_t *top_json(const struct demo_result *r)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < r->top_count; i++) {
+        const struct demo_function *f = &r->top[i];
+        char core[16];
+        snprintf(core, sizeof(core), "core%u", f->core);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:I,s:f,s:o}", "core", core, "function", f->name,
+                                              "count", (json_int_t)f->count, "share", f->share, "board_share",
+                                              f->board_share < 0 ? json_null() : json_real(f->board_share)));
+    }
+    return list;
+}
+
+enum corral_err demo_render_summary(const struct demo_result *r, struct diag *d)
+{
+    json_t *files = json_array();
+    for (size_t i = 0; files && i < r->file_count; i++)
+        json_array_append_new(files, json_string(r->files[i]));
+    json_t *root = json_pack(
+        "{s:s,s:s,s:{s:I,s:I,s:I,s:I},s:{s:I,s:I},s:I,s:I,s:o,s:I,s:{s:o,s:o},s:{s:o,s:o},s:{s:o,s:o},s:o,s:"
+        "o}",
+        "kind", "summary", "stream", "demo", "board", "core_hz", (json_int_t)r->board.core_hz[0], "swclk_hz",
+        (json_int_t)r->board.swclk_hz, "ctm_latency", (json_int_t)r->board.ctm_latency, "deadline_us",
+        (json_int_t)r->board.deadline_us, "logs", "SMC", (json_int_t)r->logs[0], "DMC",
+        (json_int_t)r->logs[1], "lost", (json_int_t)r->lost, "samples", (json_int_t)r->totals.samples,
+        "firmware_samples", missed_json(r->firmware_samples), "rounds", (json_int_t)r->cti.rounds, "skew_ns",
+        "software", skew_json(r->software.median_ns, r->software.max_ns), "cti",
+        skew_json(r->cti.median_ns, r->cti.max_ns), "board_skew_ns", "software",
+        skew_json(r->software.board_median_ns, r->software.board_max_ns), "cti",
+        skew_json(r->cti.board_median_ns, r->cti.board_max_ns), "deadlines_missed", "software",
+        missed_json(r->software.deadlines_missed), "cti", missed_json(r->cti.deadlines_missed), "top",
+        top_json(r), "files", files);
+    char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    if (!line)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    puts(line);
+    free(line);
+    return CORRAL_OK;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session's state, shared by the files of src/session/ only. */
+#ifndef CORRAL_SESSION_SESSION_INTERNAL_H
+#define CORRAL_SESSION_SESSION_INTERNAL_H
+
+#include "coresight/rom_table.h"
+#include "prof/collector.h"
+#include "session/session.h"
+
+#define SESSION_SLICE_NS (5 * NS_PER_MS) /* how long events may wait before the sinks draw them */
+
+struct session_log {
+    struct session *session;
+    size_t core;
+    struct tlog_consumer *consumer;
+    int job; /* of the link thread */
+};
+
+struct session {
+    struct session_options options;
+    struct event_bus *bus;
+    struct host_clock *clock;
+    struct link_thread *thread;
+
+    bool is_board;
+    struct link_sim_info board;
+
+    size_t core_count;
+    struct core *cores[SESSION_MAX_CORES];
+    struct symbol_index *symbols[SESSION_MAX_CORES];
+    struct group *group;
+
+    size_t log_count;
+    struct session_log logs[SESSION_MAX_CORES];
+
+    struct prof_aggregate *aggregate;
+    struct prof_streams *streams;
+    struct prof_collector *collector;
+    int senders[LINK_SIM_CORES]; /* the board's datagram ports as UDP sockets, -1 = none */
+    uint64_t datagrams_sent;
+    uint64_t datagrams_failed; /* the host's socket refused them */
+    uint64_t datagrams_late;   /* not taken within the bound */
+
+    struct capture_writer *capture;
+    uint32_t capture_udp;
+    uint32_t capture_logs[SESSION_MAX_CORES];
+
+    uint64_t
+        exact_total[LINK_SIM_CORES]; /* cycles counted by the board, the sampler's left out; 0 = not yet */
+};
+
+/* profile.c */
+enum corral_err session_profile_open(struct session *s, struct diag *d);
+void session_profile_close(struct session *s);
+void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
+
+/* logs.c */
+void session_logs_close(struct session *s);
+
+/* Run fn(link, ctx, d) on the link's thread at the priority of run control. */
+enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d);
+
+#endif
