@@ -78,6 +78,11 @@ void demo_render_result(const struct demo_result *r)
         printf("    %s\n", r->files[i]);
 }
 
+static json_t *time_json(int64_t ns)
+{
+    return ns == EVENT_NO_TIME ? json_null() : json_integer(ns);
+}
+
 static json_t *skew_json(int64_t median, int64_t max)
 {
     return json_pack("{s:o,s:o}", "median", median == EVENT_NO_TIME ? json_null() : json_integer(median),
@@ -119,9 +124,10 @@ enum corral_err demo_render_summary(const struct demo_result *r, struct diag *d)
         "software", skew_json(r->software.median_ns, r->software.max_ns), "cti",
         skew_json(r->cti.median_ns, r->cti.max_ns), "board_skew_ns", "software",
         skew_json(r->software.board_median_ns, r->software.board_max_ns), "cti",
-        skew_json(r->cti.board_median_ns, r->cti.board_max_ns), "deadlines_missed", "software",
-        missed_json(r->software.deadlines_missed), "cti", missed_json(r->cti.deadlines_missed), "top",
-        top_json(r), "files", files);
+        skew_json(r->cti.board_median_ns, r->cti.board_max_ns), "agreement_ns", "software",
+        time_json(r->software.worst_difference_ns), "cti", time_json(r->cti.worst_difference_ns),
+        "deadlines_missed", "software", missed_json(r->software.deadlines_missed), "cti",
+        missed_json(r->cti.deadlines_missed), "top", top_json(r), "files", files);
     char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     if (!line)
