@@ -11,6 +11,7 @@
 
 #include "event/sink.h"
 #include "link/link.h"
+#include "tlog/tlog_decode.h"
 
 struct tlog_consumer;
 
@@ -19,9 +20,16 @@ struct tlog_consumer_options {
     const char *core;   /* event.core or NULL; copied */
     uint32_t ap;
     uint64_t address;
-    uint32_t capacity;  /* bytes: 29..1 MiB */
-    uint32_t staging;   /* 0 = TLOG_STAGING_DEFAULT */
+    uint32_t capacity;     /* bytes: 29..1 MiB */
+    uint32_t staging;      /* 0 = TLOG_STAGING_DEFAULT */
     uint32_t timestamp_hz; /* 0 = 1000 (milliseconds) */
+    /*
+     * Each batch as it was copied (status ok), before it is decoded: the first `size` bytes of the buffer,
+     * header included. Zero bytes follow up to the capacity, so the whole buffer may be kept just as well.
+     * For the capture file. May be NULL; consumer only.
+     */
+    void (*raw)(void *ctx, const uint8_t *data, size_t size, int64_t host_ns);
+    void *raw_ctx;
 };
 
 struct tlog_consumer_stats {
@@ -52,6 +60,11 @@ void tlog_emitter_free(struct tlog_emitter *e);
 /* Returns tlog_decode_batch's status as int (enum tlog_status) and whether to release. */
 int tlog_emitter_batch(struct tlog_emitter *e, const uint8_t *data, size_t capacity, const char *file,
                        int64_t host_ns, bool *release);
+/* The target was reset: forget the sequence baseline and the time base. */
+void tlog_emitter_reset(struct tlog_emitter *e);
+/* Publish one anomaly that was found outside a decode (the live consumer's re-checks), and count it. */
+void tlog_emitter_anomaly(struct tlog_emitter *e, enum tlog_anomaly reason, uint32_t offset, uint32_t value,
+                          int64_t host_ns);
 void tlog_emitter_get_stats(const struct tlog_emitter *e, struct tlog_consumer_stats *stats);
 
 #endif
