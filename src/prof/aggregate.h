@@ -40,8 +40,9 @@ struct prof_function {
     double share; /* of the source's active samples, 0..1 */
 };
 /* By function, biggest first. `symbols[source]` may be NULL. Free with free(). */
-struct prof_function *prof_aggregate_functions(const struct prof_aggregate *a, struct symbol_index *const *symbols,
-                                               size_t symbol_count, size_t *count);
+struct prof_function *prof_aggregate_functions(const struct prof_aggregate *a,
+                                               struct symbol_index *const *symbols, size_t symbol_count,
+                                               size_t *count);
 
 uint64_t prof_aggregate_samples(const struct prof_aggregate *a, unsigned source);
 uint64_t prof_aggregate_active(const struct prof_aggregate *a, unsigned source);

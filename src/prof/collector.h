@@ -27,8 +27,8 @@ struct prof_collector_options {
 /* CORRAL_ERR_PROF_PORT in *d when the port cannot be had. NULL on failure. */
 struct prof_collector *prof_collector_start(const struct prof_collector_options *options, struct diag *d);
 uint16_t prof_collector_port(const struct prof_collector *c);
-/* Bytes of receive buffer the kernel really gave (its own book-keeping included). Below PROF_BUFFER_ENOUGH a burst
- * may be lost while the host is busy; say so to the user. */
+/* Bytes of receive buffer the kernel really gave (its own book-keeping included). Below PROF_BUFFER_ENOUGH a
+ * burst may be lost while the host is busy; say so to the user. */
 #define PROF_BUFFER_ENOUGH (512u * 1024u)
 size_t prof_collector_receive_buffer(const struct prof_collector *c);
 

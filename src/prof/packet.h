@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiler datagrams: bytes to structs and back. The profiler sheet, sections 2 to 5 and 7; order of checks as
- * in INTERFACE.md "The profile, exactly". Pure: no allocation, no sockets, no clocks.
+ * Profiler datagrams: bytes to structs and back. The profiler sheet, sections 2 to 5 and 7; order of checks
+ * as in INTERFACE.md "The profile, exactly". Pure: no allocation, no sockets, no clocks.
  */
 #ifndef CORRAL_PROF_PACKET_H
 #define CORRAL_PROF_PACKET_H
 
 #include "event/profile_event.h"
 
-#define PROF_MAX_DATAGRAM   2048 /* longer ones are refused (cut) */
-#define PROF_MAX_SAMPLES    255
-#define PROF_V17_HEADER     252
-#define PROF_V17_SAMPLE     24
-#define PROF_V17_MAX_COUNT  49 /* in the 1440 bytes that senders use */
+#define PROF_MAX_DATAGRAM  2048 /* longer ones are refused (cut) */
+#define PROF_MAX_SAMPLES   255
+#define PROF_V17_HEADER    252
+#define PROF_V17_SAMPLE    24
+#define PROF_V17_MAX_COUNT 49 /* in the 1440 bytes that senders use */
 
 enum prof_kind { PROF_DATA, PROF_COUNTERS, PROF_MAPS, PROF_REJECT };
 
@@ -38,7 +38,8 @@ struct prof_decoded {
 
 /* Decode the packet at the start of data. Never reads outside it; of a datagram longer than PROF_MAX_DATAGRAM
  * only the magic is read, so `size` may then be more than `data` holds (a cut datagram's true length). */
-void prof_packet_decode(const uint8_t *data, size_t size, struct prof_scratch *scratch, struct prof_decoded *out);
+void prof_packet_decode(const uint8_t *data, size_t size, struct prof_scratch *scratch,
+                        struct prof_decoded *out);
 
 /* The same, knowing the version of the sender's last good data packet (0 = none yet), which alone tells the
  * two encodings of maps apart: 18 and up are read as version 21's, all else as version 17's. */

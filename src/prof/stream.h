@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is anything missing? State by sender, sequence rules of the profiler sheet section 8 and INTERFACE.md, 64-bit
- * clocks. Decodes datagrams and publishes the events; used live and offline alike.
+ * Is anything missing? State by sender, sequence rules of the profiler sheet section 8 and INTERFACE.md,
+ * 64-bit clocks. Decodes datagrams and publishes the events; used live and offline alike.
  */
 #ifndef CORRAL_PROF_STREAM_H
 #define CORRAL_PROF_STREAM_H
@@ -30,10 +30,13 @@ struct prof_thread_row {
 struct prof_streams *prof_streams_new(struct event_bus *bus, struct prof_aggregate *aggregate);
 void prof_streams_free(struct prof_streams *s);
 
-/* Give a sender a name: events of "127.0.0.1:51100" get stream "prof:core0" and core "core0". A named sender is
- * never evicted. Senders named before the first datagram get the aggregate's indexes 0, 1, ... in that order. */
-enum corral_err prof_streams_name(struct prof_streams *s, const char *source, const char *core, struct diag *d);
-/* The name (or address) of the sender that has this index in the aggregate now; NULL when none has. Borrowed. */
+/* Give a sender a name: events of "127.0.0.1:51100" get stream "prof:core0" and core "core0". A named sender
+ * is never evicted. Senders named before the first datagram get the aggregate's indexes 0, 1, ... in that
+ * order. */
+enum corral_err prof_streams_name(struct prof_streams *s, const char *source, const char *core,
+                                  struct diag *d);
+/* The name (or address) of the sender that has this index in the aggregate now; NULL when none has. Borrowed.
+ */
 const char *prof_streams_source(const struct prof_streams *s, unsigned index);
 
 /* One datagram from `source` ("ADDR:PORT", or a file name) at host time `host_ns`. */

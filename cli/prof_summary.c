@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The totals of a profile stream, for programs and for people (prof_summary.h). Computes nothing that the
+ * library has not counted, but for adding up the callers of one address. */
+#include "cli/prof_summary.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+static int by_pc(const void *x, const void *y)
+{
+    const struct prof_hot *a = x, *b = y;
+
+    return (a->pc > b->pc) - (a->pc < b->pc);
+}
+
+static int by_count(const void *x, const void *y)
+{
+    const struct prof_hot *a = x, *b = y;
+
+    return a->count != b->count ? (a->count < b->count) - (a->count > b->count) : by_pc(x, y);
+}
+
+enum corral_err prof_summary_make(struct prof_summary *summary, const struct prof_streams *streams,
+                                  const struct prof_aggregate *aggregate, struct diag *d)
+{
+    size_t n = 0, kept = 0;
+    struct prof_hot *hot = prof_aggregate_hot(aggregate, &n);
+
+    if (!hot)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory to sort the profile's addresses");
+    prof_streams_get_totals(streams, &summary->totals);
+    summary->thread_count = prof_streams_threads(streams, summary->threads);
+    qsort(hot, n, sizeof(*hot), by_pc);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && hot[kept - 1].pc == hot[i].pc)
+            hot[kept - 1].count += hot[i].count;
+        else
+            hot[kept++] = hot[i];
+    }
+    qsort(hot, kept, sizeof(*hot), by_count);
+    summary->top_count = kept < PROF_SUMMARY_TOP ? kept : PROF_SUMMARY_TOP;
+    for (size_t i = 0; i < summary->top_count; i++)
+        summary->top[i] = hot[i];
+    free(hot);
+    return CORRAL_OK;
+}
+
+static json_t *number(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *threads_json(const struct prof_summary *s)
+{
+    json_t *threads = json_array();
+
+    for (size_t i = 0; i < s->thread_count; i++) {
+        const struct prof_thread_row *row = &s->threads[i];
+        json_t *mips = row->mips_known ? json_real(row->mips) : json_null();
+        json_array_append_new(threads, json_pack("{s:i,s:o,s:o}", "thread", (int)row->thread, "samples",
+                                                 number(row->samples), "mips", mips));
+    }
+    return threads;
+}
+
+static json_t *top_json(const struct prof_summary *s)
+{
+    json_t *top = json_array();
+
+    for (size_t i = 0; i < s->top_count; i++) /* names need an ELF, which decoding does without */
+        json_array_append_new(top, json_pack("{s:o,s:o,s:n,s:n,s:n}", "pc", number(s->top[i].pc), "count",
+                                             number(s->top[i].count), "function", "file", "line"));
+    return top;
+}
+
+enum corral_err prof_summary_json(const struct prof_summary *s, FILE *out, struct diag *d)
+{
+    const struct prof_totals *t = &s->totals;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } totals[] = {
+        {"packets", t->packets},
+        {"samples", t->samples},
+        {"active_samples", t->active_samples},
+        {"lost", t->lost},
+        {"duplicates", t->duplicates},
+        {"late", t->late},
+        {"restarts", t->restarts},
+        {"idle_steps", t->idle_steps},
+        {"rejected", t->rejected},
+        {"bad_samples", t->bad_samples},
+        {"sources", t->sources},
+        {"evicted_sources", t->evicted},
+        {"fragments", s->capture.fragments},
+        {"cut_frames", s->capture.cut},
+        {"damaged_files", s->damaged_files},
+    };
+    json_t *root = json_pack("{s:s,s:s}", "kind", "summary", "stream", "prof");
+
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
+        json_object_set_new(root, totals[i].name, number(totals[i].value));
+    json_object_set_new(root, "threads", threads_json(s));
+    json_object_set_new(root, "top", top_json(s));
+    char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    if (!line)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory for the summary");
+    fprintf(out, "%s\n", line);
+    free(line);
+    return CORRAL_OK;
+}
+
+static void count_text(FILE *out, uint64_t count, const char *what)
+{
+    if (count)
+        fprintf(out, ", %" PRIu64 " %s", count, what);
+}
+
+void prof_summary_text(const struct prof_summary *s, FILE *out)
+{
+    const struct prof_totals *t = &s->totals;
+
+    fprintf(out,
+            "%" PRIu64 " packets from %" PRIu64 " sources, %" PRIu64 " samples (%" PRIu64 " active), %" PRIu64
+            " packets lost",
+            t->packets, t->sources, t->samples, t->active_samples, t->lost);
+    count_text(out, t->duplicates, "duplicates");
+    count_text(out, t->late, "late");
+    count_text(out, t->restarts, "restarts");
+    count_text(out, t->idle_steps, "idle steps");
+    count_text(out, t->rejected, "refused");
+    count_text(out, t->bad_samples, "samples refused");
+    count_text(out, s->capture.fragments, "fragments not read");
+    count_text(out, s->capture.cut, "cut frames not read");
+    fputc('\n', out);
+    if (s->thread_count)
+        fprintf(out, "\nthread    samples       MIPS\n");
+    for (size_t i = 0; i < s->thread_count; i++) {
+        const struct prof_thread_row *row = &s->threads[i];
+        fprintf(out, "%6u %10" PRIu64, row->thread, row->samples);
+        if (row->mips_known)
+            fprintf(out, " %10.1f\n", row->mips);
+        else
+            fprintf(out, " %10s\n", "n/a");
+    }
+    if (s->top_count)
+        fprintf(out, "\naddress        samples       %%\n");
+    for (size_t i = 0; i < s->top_count; i++) /* an address shown is active, so the total is not 0 */
+        fprintf(out, "0x%08" PRIx32 " %11" PRIu64 " %7.1f\n", s->top[i].pc, s->top[i].count,
+                100.0 * (double)s->top[i].count / (double)t->active_samples);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The last line of a profile stream: INTERFACE.md "The profile, exactly", summary. As JSON or as text.
+ */
+#ifndef CORRAL_CLI_PROF_SUMMARY_H
+#define CORRAL_CLI_PROF_SUMMARY_H
+
+#include <stdio.h>
+
+#include "capture/capture_reader.h"
+#include "prof/aggregate.h"
+#include "prof/stream.h"
+
+#define PROF_SUMMARY_TOP 20 /* addresses shown */
+
+struct prof_summary {
+    struct prof_totals totals;
+    struct prof_thread_row threads[PROFILE_MAX_THREADS];
+    size_t thread_count;
+    struct prof_hot top[PROF_SUMMARY_TOP]; /* by pc alone, most samples first */
+    size_t top_count;
+    struct capture_reader_stats capture; /* summed over the capture files */
+    uint64_t damaged_files;
+};
+
+/* Fills all but the capture's part. CORRAL_ERR_NO_MEMORY. */
+enum corral_err prof_summary_make(struct prof_summary *summary, const struct prof_streams *streams,
+                                  const struct prof_aggregate *aggregate, struct diag *d);
+
+/* One line of JSON; CORRAL_ERR_NO_MEMORY. Write errors show when `out` is closed. */
+enum corral_err prof_summary_json(const struct prof_summary *summary, FILE *out, struct diag *d);
+void prof_summary_text(const struct prof_summary *summary, FILE *out);
+
+#endif
