@@ -34,5 +34,7 @@ bool symbol_line_at(const struct symbol_index *s, uint32_t address, const char *
 bool symbol_lookup(const struct symbol_index *s, const char *name, uint32_t *address, uint32_t *size);
 size_t symbol_function_count(const struct symbol_index *s);
 uint32_t symbol_entry(const struct symbol_index *s);
+/* A sentence on what of the file could not be used (no DWARF, a damaged line table), or NULL. */
+const char *symbol_note(const struct symbol_index *s);
 
 #endif
