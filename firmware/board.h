@@ -40,4 +40,18 @@ static inline uint32_t cycles_now(void)
     return reg_read(DWT_CYCCNT);
 }
 
+/* DWT_CYCCNT counts from here on. */
+static inline void cycles_start(void)
+{
+    reg_write(SCS_DEMCR, reg_read(SCS_DEMCR) | 1u << 24); /* TRCENA */
+    reg_write(DWT_CTRL, reg_read(DWT_CTRL) | 1u);         /* CYCCNTENA */
+}
+
+/* Enable external interrupt `irq` at `priority`. */
+static inline void irq_enable(uint32_t irq, uint8_t priority)
+{
+    *(volatile uint8_t *)(uintptr_t)(SCS_NVIC_IPR0 + irq) = priority;
+    reg_write(SCS_NVIC_ISER0 + irq / 32u * 4u, 1u << (irq % 32u));
+}
+
 #endif

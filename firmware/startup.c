@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vector table and reset of both images: copies data, clears bss, calls core_main. Handlers are weak: an
- * image defines those it uses. It must not call anything that needs data before the copy.
+ * Vector table, reset and faults of both images. Reset copies data, clears bss and calls core_main; a fault
+ * is logged with its registers, then the core stops in fault_stop. It must not call anything that needs data
+ * before the copy.
  */
 #include "firmware/board.h"
+#include "firmware/journal.h"
 
 extern uint32_t image_data_start[], image_data_end[], image_data_load[];
 extern uint32_t image_bss_start[], image_bss_end[], image_stack_top[];
@@ -11,21 +13,11 @@ extern uint32_t image_bss_start[], image_bss_end[], image_stack_top[];
 void core_main(void);
 void reset_handler(void);
 void fault_handler(void);
+void fault_report(const uint32_t *frame);
+void fault_stop(void);
 void systick_handler(void);
 void mailbox_handler(void);
 void timer_handler(void);
-
-__attribute__((weak)) void fault_handler(void)
-{
-    for (;;)
-        ;
-}
-
-__attribute__((weak)) void systick_handler(void) {}
-
-__attribute__((weak)) void mailbox_handler(void) {}
-
-__attribute__((weak)) void timer_handler(void) {}
 
 __attribute__((noreturn)) void reset_handler(void)
 {
@@ -36,8 +28,44 @@ __attribute__((noreturn)) void reset_handler(void)
         *to = 0;
     reg_write(SCS_VTOR, BOARD_FLASH_BASE);
     core_main();
+    fault_stop();
     for (;;)
         ;
+}
+
+/* A loop of its own, so that a debugger's stack trace says what happened. */
+__attribute__((noinline)) void fault_stop(void)
+{
+    for (;;)
+        __asm__ volatile("wfi");
+}
+
+__attribute__((used)) void fault_report(const uint32_t *frame)
+{
+    struct line l;
+    line_start(&l, "fault: exception ");
+    line_decimal(&l, (int64_t)(reg_read(SCS_ICSR) & 0x1FFu));
+    uint32_t sp = (uint32_t)(uintptr_t)frame;
+    /* A fault of the stacking itself leaves no frame to look at. */
+    if (sp >= BOARD_SRAM_BASE && sp <= BOARD_SRAM_BASE + BOARD_SRAM_SIZE - 32) {
+        line_text(&l, ", pc ");
+        line_hex(&l, frame[6]);
+        line_text(&l, ", lr ");
+        line_hex(&l, frame[5]);
+    }
+    line_text(&l, ", CFSR ");
+    line_hex(&l, reg_read(SCS_CFSR));
+    line_text(&l, ", HFSR ");
+    line_hex(&l, reg_read(SCS_HFSR));
+    line_text(&l, "; core stopped");
+    journal_fault(&l);
+    fault_stop();
+}
+
+__attribute__((naked)) void fault_handler(void)
+{
+    __asm__ volatile("mov r0, sp\n"
+                     "b fault_report\n");
 }
 
 typedef void (*vector)(void);

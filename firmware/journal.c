@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The programs' log. The shared buffer is plain SRAM here, so the port needs no window; hosts poll, so it
+ * raises no interrupt. The firmware sets the buffer up itself, as if a host had sent SETUP (firmware-log
+ * sheet 2).
+ */
+#include "firmware/journal.h"
+
+#include "firmware/board.h"
+#include "firmware/uart.h"
+
+#define FLUSH_MS 20u
+
+/* Where the shared buffer is, for hosts that look for the symbol; sections.ld places it. */
+extern uint8_t tlog_buffer[BOARD_LOG_BUFFER_SIZE];
+__attribute__((section(".tlog_buffer"), used, aligned(16))) uint8_t tlog_buffer[BOARD_LOG_BUFFER_SIZE];
+
+static struct {
+    struct tlog_producer producer;
+    uint8_t staging[TLOG_PRODUCER_STAGING];
+    volatile uint32_t ms;
+    uint32_t flushed_at;
+    uint8_t source;
+    volatile bool busy; /* inside the producer */
+} journal;
+
+static uint32_t port_read32(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    return reg_read((uint32_t)address);
+}
+
+static void port_write32(void *ctx, uint64_t address, uint32_t value)
+{
+    (void)ctx;
+    __asm__ volatile("dmb" ::: "memory"); /* the other core may read the buffer too */
+    reg_write((uint32_t)address, value);
+}
+
+static uint32_t port_now(void *ctx)
+{
+    (void)ctx;
+    return journal.ms;
+}
+
+static const struct target_port port = {
+    .read32 = port_read32,
+    .write32 = port_write32,
+    .now = port_now,
+};
+
+void line_text(struct line *l, const char *text)
+{
+    while (*text && l->length < sizeof(l->text))
+        l->text[l->length++] = *text++;
+}
+
+__attribute__((noinline)) void line_decimal(struct line *l, int64_t value)
+{
+    char digits[22];
+    uint32_t at = sizeof(digits) - 1;
+    /* Divides by 10 in 32-bit steps: a 64-bit division would want a library. */
+    uint64_t rest = value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
+    digits[at] = 0;
+    do {
+        uint32_t high = (uint32_t)(rest >> 32), low = (uint32_t)rest;
+        uint32_t quotient_high = high / 10u;
+        uint32_t carry = high % 10u;
+        uint32_t upper = carry << 16 | low >> 16;
+        uint32_t lower = (upper % 10u) << 16 | (low & 0xFFFFu);
+        rest = (uint64_t)quotient_high << 32 | (uint32_t)((upper / 10u) << 16 | lower / 10u);
+        digits[--at] = (char)('0' + lower % 10u);
+    } while (rest);
+    if (value < 0)
+        digits[--at] = '-';
+    line_text(l, digits + at);
+}
+
+__attribute__((noinline)) void line_hex(struct line *l, uint32_t value)
+{
+    char digits[11] = "0x";
+    for (unsigned i = 0; i < 8; i++)
+        digits[2 + i] = "0123456789abcdef"[value >> (28 - 4 * i) & 15u];
+    digits[10] = 0;
+    line_text(l, digits);
+}
+
+void journal_start(uint8_t source, uint32_t core_hz, uint8_t priority)
+{
+    const struct tlog_producer_config config = {
+        .port = &port,
+        .staging = journal.staging,
+        .staging_size = sizeof(journal.staging),
+        .notice_source = source,
+    };
+    journal.source = source;
+    tlog_producer_init(&journal.producer, &config);
+    tlog_producer_attach(&journal.producer, reg_read(BOARD_SYSINFO_BASE + BOARD_SYSINFO_LOG_BUFFER),
+                         reg_read(BOARD_SYSINFO_BASE + BOARD_SYSINFO_LOG_BUFFER_SIZE));
+    reg_write(SCS_SHPR3, (reg_read(SCS_SHPR3) & 0x00FFFFFFu) | (uint32_t)priority << 24);
+    reg_write(SCS_SYST_RVR, core_hz / 1000u - 1u);
+    reg_write(SCS_SYST_CVR, 0);
+    reg_write(SCS_SYST_CSR, 7); /* processor clock, interrupt, on */
+}
+
+uint32_t journal_ms(void)
+{
+    return journal.ms;
+}
+
+void journal_count_ms(void)
+{
+    journal.ms = journal.ms + 1;
+}
+
+void journal_write(uint8_t level, const struct line *l)
+{
+    journal.busy = true;
+    tlog_producer_log(&journal.producer, level, journal.source, l->text, l->length);
+    journal.busy = false;
+    uart_write(l->text, l->length);
+    uart_write("\r\n", 2);
+}
+
+void journal_tick(void)
+{
+    uint32_t now = journal.ms;
+    if (now - journal.flushed_at < FLUSH_MS)
+        return;
+    journal.flushed_at = now;
+    journal.busy = true;
+    tlog_producer_tick(&journal.producer);
+    journal.busy = false;
+}
+
+void journal_fault(const struct line *l)
+{
+    uart_write(l->text, l->length);
+    uart_write("\r\n", 2);
+    if (journal.busy)
+        return;
+    tlog_producer_log(&journal.producer, TLOG_ERR, journal.source, l->text, l->length);
+    tlog_producer_tick(&journal.producer);
+}
