@@ -14,12 +14,12 @@ struct cti;
 struct cti_info {
     uint64_t address;
     uint32_t ap;
-    unsigned triggers; /* DEVID.NUMTRIG */
-    unsigned channels; /* DEVID.NUMCHAN */
+    unsigned triggers;      /* DEVID.NUMTRIG */
+    unsigned channels;      /* DEVID.NUMCHAN */
     bool gate_masks_inputs; /* DEVID.INOUT */
-    unsigned halted_input;   /* trigger input: core halted (0) */
-    unsigned halt_output;    /* trigger output: debug request (0) */
-    int restart_output;      /* trigger output: restart (7 v7-M, 1 v8-M); -1 = none known */
+    unsigned halted_input;  /* trigger input: core halted (0) */
+    unsigned halt_output;   /* trigger output: debug request (0) */
+    int restart_output;     /* trigger output: restart (7 v7-M, 1 v8-M); -1 = none known */
 };
 
 /* Reads DEVID. `restart_output` as found out by discovery (rom_table.h). Writes nothing. */
@@ -40,5 +40,11 @@ enum corral_err cti_acknowledge(struct cti *cti, struct diag *d);
 enum corral_err cti_pulse(struct cti *cti, unsigned channel, struct diag *d);
 /* Re-read CONTROL, INEN, OUTEN, GATE of our channels; false when a reset took them. */
 enum corral_err cti_verify(struct cti *cti, bool *intact, struct diag *d);
+
+/* Channels that somebody else routes while the CTI is on (or claimed): bit n = channel n. Not ours to use. */
+enum corral_err cti_used_channels(struct cti *cti, uint32_t *mask, struct diag *d);
+/* Connect or disconnect the halted input (INEN) of a CTI that is set up. Off: for a source that is a level
+ * and would hold the channel, and to keep a halt of this core from the others. */
+enum corral_err cti_arm(struct cti *cti, bool on, struct diag *d);
 
 #endif

@@ -21,7 +21,7 @@ struct cs_component {
     uint16_t part;
     uint8_t devtype;
     uint16_t archid;
-    const char *name; /* a string literal: "ROM table", "CTI", "SCS", ... or "unknown" */
+    const char *name;         /* a string literal: "ROM table", "CTI", "SCS", ... or "unknown" */
     char error[CS_ERROR_MAX]; /* "" or why it could not be read */
 };
 
