@@ -50,7 +50,7 @@ const struct board_config *board_get_config(const struct board *b);
 /*
  * Load an ELF32 little-endian Arm executable into core `core`'s flash and the SRAM (PT_LOAD by physical
  * address). Hostile input: everything is checked; on error memory is unchanged. Segments outside flash and
- * SRAM are refused.
+ * SRAM are refused. The core is reset and runs from its vector table; without an image it is held in reset.
  */
 enum corral_err board_load_elf(struct board *b, unsigned core, const uint8_t *image, size_t size,
                                struct diag *d);
@@ -77,7 +77,8 @@ uint64_t board_wire_clocks(const struct board *b);
 
 /* Fault injection at the same seam: called before each transfer; non-zero = that acknowledge is answered and
  * nothing happens on the board. NULL takes it away. */
-void board_dap_inject(struct board *b, unsigned (*fault)(void *ctx, bool ap, bool read, uint8_t addr), void *ctx);
+void board_dap_inject(struct board *b, unsigned (*fault)(void *ctx, bool ap, bool read, uint8_t addr),
+                      void *ctx);
 
 /* The board's own log of every halt and restart. */
 struct board_record {
@@ -87,7 +88,10 @@ struct board_record {
     uint32_t pc;
     uint32_t dfsr;
 };
-size_t board_log(const struct board *b, const struct board_record **records); /* borrowed until the next run */
+size_t board_log(const struct board *b,
+                 const struct board_record **records); /* borrowed until the next run */
+/* The logs keep at least the last 1 Mi records; how many older ones went. `bus`: of board_bus_log. */
+uint64_t board_log_dropped(const struct board *b, bool bus);
 
 struct board_bus_record {
     uint64_t tick;

@@ -17,10 +17,10 @@
 #define BOARD_SRAM_BASE   0x20000000u
 #define BOARD_SRAM_SIZE   0x00080000u /* 512 KiB */
 /* The split of SRAM is a convention between the images; nothing enforces it. */
-#define BOARD_SRAM_CORE0  0x20000000u
-#define BOARD_SRAM_CORE1  0x20020000u
-#define BOARD_SRAM_EACH   0x00020000u /* 128 KiB a core */
-#define BOARD_SRAM_SHARED 0x20040000u
+#define BOARD_SRAM_CORE0       0x20000000u
+#define BOARD_SRAM_CORE1       0x20020000u
+#define BOARD_SRAM_EACH        0x00020000u /* 128 KiB a core */
+#define BOARD_SRAM_SHARED      0x20040000u
 #define BOARD_SRAM_SHARED_SIZE 0x00040000u
 
 /* Default places of the shared log buffers: where Corral looks when an image has no symbol tlog_buffer. */
@@ -40,13 +40,13 @@
 #define BOARD_SYSINFO_BASE            0x40010000u
 #define BOARD_SYSINFO_ID              0x00u /* R: BOARD_SYSINFO_ID_VALUE */
 #define BOARD_SYSINFO_ID_VALUE        0x4C525243u
-#define BOARD_SYSINFO_MAP_VERSION     0x04u /* R: BOARD_MAP_VERSION */
-#define BOARD_SYSINFO_CORE            0x08u /* R: 0 or 1 */
-#define BOARD_SYSINFO_CORE_HZ         0x0Cu /* R: this core's clock */
-#define BOARD_SYSINFO_DEADLINE_US     0x10u /* R: the mailbox deadline */
-#define BOARD_SYSINFO_SEED            0x14u /* R: for the firmware's random numbers */
-#define BOARD_SYSINFO_LOG_BUFFER      0x18u /* R: BOARD_LOG_BUFFERn of this core */
-#define BOARD_SYSINFO_LOG_BUFFER_SIZE 0x1Cu /* R: BOARD_LOG_BUFFER_SIZE */
+#define BOARD_SYSINFO_MAP_VERSION     0x04u  /* R: BOARD_MAP_VERSION */
+#define BOARD_SYSINFO_CORE            0x08u  /* R: 0 or 1 */
+#define BOARD_SYSINFO_CORE_HZ         0x0Cu  /* R: this core's clock */
+#define BOARD_SYSINFO_DEADLINE_US     0x10u  /* R: the mailbox deadline */
+#define BOARD_SYSINFO_SEED            0x14u  /* R: for the firmware's random numbers */
+#define BOARD_SYSINFO_LOG_BUFFER      0x18u  /* R: BOARD_LOG_BUFFERn of this core */
+#define BOARD_SYSINFO_LOG_BUFFER_SIZE 0x1Cu  /* R: BOARD_LOG_BUFFER_SIZE */
 #define BOARD_SYSINFO_FINISH          0xFF0u /* W: ends a test run; the value is its result */
 
 /* TIMER: a down-counter in core cycles; it stands still while its core is in debug state. One a core. */
@@ -54,15 +54,16 @@
 #define BOARD_TIMER_CTRL        0x00u /* RW: bits below */
 #define BOARD_TIMER_CTRL_ENABLE 1u
 #define BOARD_TIMER_CTRL_IRQ    2u
-#define BOARD_TIMER_CTRL_RELOAD 4u /* start again from LOAD when it expires */
+#define BOARD_TIMER_CTRL_RELOAD 4u    /* start again from LOAD when it expires */
 #define BOARD_TIMER_COUNT       0x04u /* R: cycles left */
 #define BOARD_TIMER_LOAD        0x08u /* RW: writing sets COUNT too; 0 counts as 1 */
 #define BOARD_TIMER_STATUS      0x0Cu /* R: bit 0 expired; W: writing 1 clears it */
 
 /* MAILBOX: one word each way. Each core sees its own end. */
-#define BOARD_MAILBOX_BASE      0x40012000u
-#define BOARD_MAILBOX_TX_DATA   0x00u /* W: give a word to the other core */
-#define BOARD_MAILBOX_TX_STATUS 0x04u /* R: bit 0 not taken yet, bit 1 overwritten before it was taken; W: 2 clears */
+#define BOARD_MAILBOX_BASE    0x40012000u
+#define BOARD_MAILBOX_TX_DATA 0x00u /* W: give a word to the other core */
+#define BOARD_MAILBOX_TX_STATUS \
+    0x04u /* R: bit 0 not taken yet, bit 1 overwritten before it was taken; W: 2 clears */
 #define BOARD_MAILBOX_RX_DATA   0x08u /* R: take the word (clears full) */
 #define BOARD_MAILBOX_RX_STATUS 0x0Cu /* R: bit 0 full */
 #define BOARD_MAILBOX_CTRL      0x10u /* RW: bit 0 interrupt while full */

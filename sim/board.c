@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making, resetting and describing the virtual board, and its logs. docs/board.md is the data sheet.
+ * Running it is board_run.c; must not know a host protocol.
+ */
+#include "sim/board.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/board_internal.h"
+
+#define BOARD_CPUID        0x411FC272u /* Cortex-M7 r1p2 */
+#define BOARD_MAX_HZ       100000000000u
+#define BOARD_MAX_SWCLK    100000000u
+#define BOARD_MAX_LATENCY  1000000u
+#define BOARD_MAX_DEADLINE 1000000u
+#define BOARD_DEFAULT_SEED 1u
+#define AIRCR_VECTRESET    1u
+
+void board_list_add(struct board_list *list, const void *record, size_t size)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? list->room * 2 : 256;
+        void *bigger = list->room < 2 * (size_t)BOARD_LOG_KEEP ? realloc(list->records, room * size) : NULL;
+        if (bigger) {
+            list->records = bigger;
+            list->room = room;
+        } else if (list->room < 2) {
+            list->dropped++;
+            return;
+        } else {
+            size_t drop = list->count - list->room / 2;
+            memmove(list->records, (char *)list->records + drop * size, (list->count - drop) * size);
+            list->count -= drop;
+            list->dropped += drop;
+        }
+    }
+    memcpy((char *)list->records + list->count++ * size, record, size);
+}
+
+static bool bus_read(void *ctx, uint32_t address, unsigned size, uint32_t *value)
+{
+    struct board_core *k = ctx;
+    if (address >> 20 == 0xE00u)
+        return board_ppb_read(k, address, size, value);
+    return board_peripheral_read(k, address, size, value);
+}
+
+static bool bus_write(void *ctx, uint32_t address, unsigned size, uint32_t value)
+{
+    struct board_core *k = ctx;
+    if (address >> 20 == 0xE00u)
+        return board_ppb_write(k, address, size, value);
+    return board_peripheral_write(k, address, size, value);
+}
+
+static void send_event(void *ctx)
+{
+    struct board *b = ((struct board_core *)ctx)->board;
+    for (unsigned n = 0; n < BOARD_CORES; n++) {
+        cpu_set_event(&b->core[n].cpu);
+        board_core_wake(&b->core[n]);
+    }
+}
+
+/* The register file's own request: ppb.c has already noted which kind of reset was written. */
+static void reset_request(void *ctx)
+{
+    struct board_core *k = ctx;
+    if (!k->debug.reset_request)
+        board_request_reset(k, 1u << 2);
+}
+
+void board_request_reset(struct board_core *k, uint32_t aircr_bits)
+{
+    k->debug.reset_request |= aircr_bits;
+    k->board->limit = 0;
+}
+
+/* Registers, private peripherals; then the core runs, or is held because its flash holds no image. */
+static void core_reset(struct board_core *k, bool power_on)
+{
+    struct board *b = k->board;
+    bool was_halted = (k->cpu.attention & CPU_ATTN_HALTED) != 0;
+    board_core_wake(k);
+    if (k->idle) /* halted or held: takes up its clock again */
+        board_core_resume(k);
+    uint64_t cycles = k->cpu.cycles;
+    uint64_t instructions = k->cpu.instructions;
+    k->cpu.attention = 0;
+    k->cpu.mask_ints = false;
+    board_peripherals_reset(k);
+    cpu_reset(&k->cpu);
+    k->cpu.cycles = cycles;
+    k->cpu.instructions = instructions;
+    if (power_on) {
+        board_cti_reset(k);
+        board_fpb_reset(k);
+        board_dwt_reset(k);
+        memset(&k->itm, 0, sizeof(k->itm));
+    }
+    board_debug_reset(k, power_on);
+    board_dwt_arm(k);
+    /* The CTI outlives a system reset, and so do the interrupt levels it holds. */
+    cpu_irq_level(&k->cpu, BOARD_IRQ_CTI0, (k->cti.trigout >> BOARD_CTI_OUT_IRQ0 & 1u) != 0);
+    cpu_irq_level(&k->cpu, BOARD_IRQ_CTI1, (k->cti.trigout >> (BOARD_CTI_OUT_IRQ0 + 1) & 1u) != 0);
+    board_core_set_due(k);
+    if (!k->loaded) {
+        k->cpu.attention |= CPU_ATTN_RESET;
+        board_core_rest(k);
+    } else if (was_halted) {
+        struct board_record r = {.core = k->number, .tick = b->tick, .pc = k->cpu.r[CPU_PC]};
+        board_list_add(&b->log, &r, sizeof(r));
+    }
+}
+
+void board_do_resets(struct board *b)
+{
+    uint32_t system = 0;
+    for (unsigned n = 0; n < BOARD_CORES; n++)
+        system |= b->core[n].debug.reset_request & ~AIRCR_VECTRESET;
+    for (unsigned n = 0; n < BOARD_CORES; n++) {
+        struct board_core *k = &b->core[n];
+        bool wanted = system || k->debug.reset_request;
+        k->debug.reset_request = 0;
+        if (wanted)
+            core_reset(k, false);
+    }
+}
+
+void board_reset(struct board *b)
+{
+    b->ctm.count = 0;
+    b->ctm.head = 0;
+    b->finished = false;
+    b->finish_value = 0;
+    b->monitor.valid = 0;
+    board_dap_reset(b);
+    for (unsigned n = 0; n < BOARD_CORES; n++)
+        core_reset(&b->core[n], true);
+}
+
+static uint64_t gcd(uint64_t a, uint64_t c)
+{
+    while (c) {
+        uint64_t rest = a % c;
+        a = c;
+        c = rest;
+    }
+    return a;
+}
+
+static enum corral_err config_fill(struct board_config *c, uint64_t *hz, struct diag *d)
+{
+    for (unsigned n = 0; n < BOARD_CORES; n++)
+        if (!c->core_hz[n])
+            c->core_hz[n] = BOARD_DEFAULT_CORE_HZ;
+    if (!c->swclk_hz)
+        c->swclk_hz = BOARD_DEFAULT_SWCLK_HZ;
+    if (!c->ctm_latency_set && !c->ctm_latency)
+        c->ctm_latency = BOARD_DEFAULT_CTM_LATENCY;
+    if (!c->deadline_us)
+        c->deadline_us = BOARD_DEFAULT_DEADLINE_US;
+    if (!c->seed)
+        c->seed = BOARD_DEFAULT_SEED;
+    *hz = c->core_hz[0] / gcd(c->core_hz[0], c->core_hz[1]) * (uint64_t)c->core_hz[1];
+    if (*hz > BOARD_MAX_HZ)
+        return diag_set(d, CORRAL_ERR_USAGE,
+                        "the least common multiple of the core clocks %u Hz and %u Hz is above 100 GHz",
+                        c->core_hz[0], c->core_hz[1]);
+    if (c->swclk_hz > BOARD_MAX_SWCLK)
+        return diag_set(d, CORRAL_ERR_USAGE, "SWCLK of %u Hz is above 100 MHz", c->swclk_hz);
+    if (c->ctm_latency > BOARD_MAX_LATENCY)
+        return diag_set(d, CORRAL_ERR_USAGE, "a CTM latency of %u cycles is above a million", c->ctm_latency);
+    if (c->deadline_us > BOARD_MAX_DEADLINE)
+        return diag_set(d, CORRAL_ERR_USAGE, "a mailbox deadline of %u us is above a second", c->deadline_us);
+    return CORRAL_OK;
+}
+
+static bool core_init(struct board *b, unsigned n)
+{
+    struct board_core *k = &b->core[n];
+    k->number = n;
+    k->board = b;
+    k->divider = b->hz / b->config.core_hz[n];
+    k->flash = malloc(BOARD_FLASH_SIZE);
+    if (!k->flash)
+        return false;
+    memset(k->flash, 0xFF, BOARD_FLASH_SIZE);
+    if (b->config.count_pcs) {
+        k->pc_count = calloc(BOARD_FLASH_SIZE / 2, sizeof(*k->pc_count));
+        if (!k->pc_count)
+            return false;
+    }
+    k->cpu.number = n;
+    k->cpu.cpuid = BOARD_CPUID;
+    k->cpu.monitor = &b->monitor;
+    k->cpu.next_event = BOARD_NEVER;
+    k->timer.deadline = BOARD_NEVER;
+    k->cpu.region[0] = (struct cpu_region){BOARD_SRAM_BASE, BOARD_SRAM_SIZE, b->sram, true};
+    k->cpu.region[1] = (struct cpu_region){BOARD_FLASH_BASE, BOARD_FLASH_SIZE, k->flash, false};
+    k->cpu.region[2] = (struct cpu_region){BOARD_FLASH_ALIAS, BOARD_FLASH_SIZE, k->flash, false};
+    k->cpu.hooks = (struct cpu_hooks){
+        .ctx = k,
+        .read = bus_read,
+        .write = bus_write,
+        .bkpt = board_debug_bkpt,
+        .data_access = board_dwt_access,
+        .exception_entered = board_debug_exception,
+        .send_event = send_event,
+        .reset_request = reset_request,
+    };
+    return true;
+}
+
+struct board *board_new(const struct board_config *config, struct diag *d)
+{
+    struct board_config filled = {0};
+    uint64_t hz = 0;
+    if (config)
+        filled = *config;
+    if (config_fill(&filled, &hz, d) != CORRAL_OK)
+        return NULL;
+    struct board *b = calloc(1, sizeof(*b));
+    if (b) {
+        b->config = filled;
+        b->hz = hz;
+        b->sram = calloc(1, BOARD_SRAM_SIZE);
+    }
+    if (!b || !b->sram || !core_init(b, 0) || !core_init(b, 1)) {
+        board_free(b);
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "no memory for the virtual board");
+        return NULL;
+    }
+    b->ctm_latency = b->config.ctm_latency * b->core[0].divider;
+    board_reset(b);
+    return b;
+}
+
+void board_free(struct board *b)
+{
+    if (!b)
+        return;
+    for (unsigned n = 0; n < BOARD_CORES; n++) {
+        free(b->core[n].flash);
+        free(b->core[n].pc_count);
+    }
+    free(b->sram);
+    free(b->log.records);
+    free(b->bus_log.records);
+    free(b);
+}
+
+const struct board_config *board_get_config(const struct board *b)
+{
+    return &b->config;
+}
+
+uint64_t board_tick(const struct board *b)
+{
+    return b->tick;
+}
+
+uint64_t board_tick_hz(const struct board *b)
+{
+    return b->hz;
+}
+
+bool board_finished(const struct board *b, uint32_t *value)
+{
+    if (b->finished && value)
+        *value = b->finish_value;
+    return b->finished;
+}
+
+size_t board_log(const struct board *b, const struct board_record **records)
+{
+    *records = b->log.records;
+    return b->log.count;
+}
+
+size_t board_bus_log(const struct board *b, const struct board_bus_record **records)
+{
+    *records = b->bus_log.records;
+    return b->bus_log.count;
+}
+
+uint64_t board_log_dropped(const struct board *b, bool bus)
+{
+    return bus ? b->bus_log.dropped : b->log.dropped;
+}
+
+const uint64_t *board_pc_count(const struct board *b, unsigned core, size_t *n)
+{
+    *n = 0;
+    if (core >= BOARD_CORES || !b->core[core].pc_count)
+        return NULL;
+    *n = BOARD_FLASH_SIZE / 2;
+    return b->core[core].pc_count;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The private peripheral bus of a core, 0xE0000000..0xE00FFFFF: which component an address belongs to.
+ * The same for the core and for its access port; `debugger` in the core tells which of them it is.
+ */
+#include "sim/board_internal.h"
+
+#define SCS_AIRCR     0xD0Cu
+#define SCS_ID_FIRST  0xFD0u
+#define AIRCR_KEY     0x05FAu
+#define AIRCR_RESETS  0x5u /* SYSRESETREQ, VECTRESET */
+#define AIRCR_VECTRST 0x1u
+
+#define ITM_TER 0xE00u
+#define ITM_TPR 0xE40u
+#define ITM_TCR 0xE80u
+
+/* Unprivileged code is kept out of the whole bus. */
+static bool allowed(const struct board_core *k)
+{
+    return k->debugger || k->cpu.ipsr != 0 || !(k->cpu.control & 1u);
+}
+
+static void itm_read(const struct board_core *k, uint32_t offset, uint32_t *value)
+{
+    if (offset < 0x80)
+        *value = 1; /* the stimulus ports are always ready: there is no trace sink, nothing is kept */
+    else if (offset == ITM_TER)
+        *value = k->itm.ter;
+    else if (offset == ITM_TPR)
+        *value = k->itm.tpr;
+    else if (offset == ITM_TCR)
+        *value = k->itm.tcr;
+    else
+        *value = board_component_id(BOARD_ID_ITM, offset);
+}
+
+static void itm_write(struct board_core *k, uint32_t offset, uint32_t value)
+{
+    if (offset == ITM_TER)
+        k->itm.ter = value;
+    else if (offset == ITM_TPR)
+        k->itm.tpr = value & 0xFu;
+    else if (offset == ITM_TCR)
+        k->itm.tcr = value & 0x007F0F1Fu;
+}
+
+static bool scs_read(struct board_core *k, uint32_t address, unsigned size, uint32_t *value)
+{
+    if (size == 4 && board_debug_read(k, address, value))
+        return true;
+    if ((address & 0xFFFu) >= SCS_ID_FIRST) {
+        *value = board_component_id(BOARD_ID_SCS, address & 0xFFCu) >> (address & 3u) * 8;
+        return true;
+    }
+    if (!cpu_scs_read(&k->cpu, address, size, value, k->debugger))
+        *value = 0;
+    return true;
+}
+
+static bool scs_write(struct board_core *k, uint32_t address, unsigned size, uint32_t value)
+{
+    if (size == 4 && board_debug_write(k, address, value))
+        return true;
+    if ((address & 0xFFFu) >= SCS_ID_FIRST)
+        return true;
+    if ((address & 0xFFFu) == SCS_AIRCR && size == 4 && value >> 16 == AIRCR_KEY) {
+        uint32_t reset = value & AIRCR_RESETS;
+        /* VECTRESET is the debugger's: from a program, or with the core running, it is unpredictable. */
+        if (reset & ~AIRCR_VECTRST)
+            board_request_reset(k, reset);
+        else if (reset && k->debugger && (k->cpu.attention & CPU_ATTN_HALTED))
+            board_request_reset(k, reset);
+        value &= ~AIRCR_RESETS;
+    }
+    cpu_scs_write(&k->cpu, address, size, value, k->debugger);
+    cpu_update(&k->cpu);
+    board_core_set_due(k); /* SysTick may have changed; wakes the core where something is pending now */
+    return true;
+}
+
+bool board_ppb_read(struct board_core *k, uint32_t address, unsigned size, uint32_t *value)
+{
+    uint32_t offset = address & 0xFFFu;
+    if (!allowed(k))
+        return false;
+    switch (address & ~0xFFFu) {
+    case BOARD_SCS_BASE:
+        return scs_read(k, address, size, value);
+    case BOARD_ITM_BASE: /* the stimulus ports take bytes and halfwords too */
+        itm_read(k, offset & ~3u, value);
+        return true;
+    default:
+        break;
+    }
+    if (size != 4)
+        return false;
+    switch (address & ~0xFFFu) {
+    case BOARD_DWT_BASE:
+        if (offset < 0xF00)
+            board_dwt_read(k, offset, value);
+        else
+            *value = board_component_id(BOARD_ID_DWT, offset);
+        return true;
+    case BOARD_FPB_BASE:
+        if (offset < 0xF00)
+            board_fpb_read(k, offset, value);
+        else
+            *value = board_component_id(BOARD_ID_FPB, offset);
+        return true;
+    case BOARD_CTI_BASE:
+        board_cti_read(k, offset, value);
+        return true;
+    case BOARD_ROM_BASE:
+        *value = board_rom_table(offset);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool board_ppb_write(struct board_core *k, uint32_t address, unsigned size, uint32_t value)
+{
+    uint32_t offset = address & 0xFFFu;
+    if (!allowed(k))
+        return false;
+    switch (address & ~0xFFFu) {
+    case BOARD_SCS_BASE:
+        return scs_write(k, address, size, value);
+    case BOARD_ITM_BASE:
+        if (size == 4)
+            itm_write(k, offset, value);
+        return true;
+    default:
+        break;
+    }
+    if (size != 4)
+        return false;
+    switch (address & ~0xFFFu) {
+    case BOARD_DWT_BASE:
+        board_dwt_write(k, offset, value);
+        return true;
+    case BOARD_FPB_BASE:
+        board_fpb_write(k, offset, value);
+        return true;
+    case BOARD_CTI_BASE:
+        board_cti_write(k, offset, value);
+        return true;
+    case BOARD_ROM_BASE: /* read only */
+        return true;
+    default:
+        return false;
+    }
+}
