@@ -89,6 +89,8 @@ struct cpu {
     /* APSR as separate flags, each 0 or 1; GE bits 0..3 */
     uint8_t n, z, c, v, q, ge;
     uint8_t it;    /* ITSTATE, 0 outside an IT block */
+    uint8_t t;     /* EPSR.T; 0 makes the next instruction an INVSTATE UsageFault */
+    uint8_t code;  /* which region the last instruction came from; private to the core's files */
     uint16_t ipsr; /* exception number, 0 = thread mode */
     uint8_t primask, faultmask, basepri, control;
     uint32_t attention; /* enum cpu_attention */
