@@ -13,7 +13,7 @@
 struct sink *export_jsonl_open(const char *path, struct diag *d);
 struct sink *export_jsonl_stream(FILE *out);
 
-/* Chrome trace events (JSON array form): a lane per core with run/halted slices, log lines and samples as
+/* Chrome trace events (JSON object form): a lane per core with run/halted slices, log lines and samples as
  * instants, gaps as instants that say how many. Written whole on close, through a temporary file. */
 struct sink *export_timeline_open(const char *path, struct diag *d);
 
