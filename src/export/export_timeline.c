@@ -109,8 +109,7 @@ static bool hottest(const struct profile_packet *p, uint32_t *pc, size_t *hits)
     for (size_t i = 0; i < p->sample_count; i++) {
         size_t same = 0;
         for (size_t k = 0; k < p->sample_count; k++)
-            same +=
-                p->samples[k].pc == p->samples[i].pc && (p->samples[k].active >> p->samples[k].thread & 1);
+            same += p->samples[k].pc == p->samples[i].pc && is_active(&p->samples[k]);
         if (same > *hits) {
             *hits = same;
             *pc = p->samples[i].pc;
