@@ -43,12 +43,14 @@ struct core_ops {
     /* The free-running cycle count that stands still in debug state. CORRAL_ERR_UNSUPPORTED without one. */
     enum corral_err (*read_cycles)(struct core *c, uint32_t *cycles, struct diag *d);
     void (*free)(struct core *c);
+    /* As read_status with `reason`, but changes nothing: DFSR is not cleared. */
+    enum corral_err (*peek_status)(struct core *c, struct core_status *status, struct diag *d);
 };
 
-/* A Cortex-M core on MEM-AP `ap` of `link`. Enables halting debug (DHCSR.C_DEBUGEN) without halting. `cti` may
- * be NULL; it becomes the core's. `hz` is the core clock, 0 where it is not known. `name` is copied. */
-struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name, uint32_t hz, struct cti *cti,
-                                struct diag *d);
+/* A Cortex-M core on MEM-AP `ap` of `link`. Enables halting debug (DHCSR.C_DEBUGEN) without halting. `cti`
+ * may be NULL; it becomes the core's. `hz` is the core clock, 0 where it is not known. `name` is copied. */
+struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name, uint32_t hz,
+                                struct cti *cti, struct diag *d);
 void core_close(struct core *c); /* leaves the target as it is; NULL is allowed */
 
 const char *core_name(const struct core *c);
@@ -64,6 +66,7 @@ enum corral_err core_request_halt(struct core *c, struct diag *d);
 /* Polls until the core is halted, at most `wait_ns` of host_clock time. */
 enum corral_err core_wait_halted(struct core *c, int64_t wait_ns, struct diag *d);
 enum corral_err core_read_status(struct core *c, bool reason, struct core_status *status, struct diag *d);
+enum corral_err core_peek_status(struct core *c, struct core_status *status, struct diag *d);
 enum corral_err core_prepare_run(struct core *c, struct diag *d);
 enum corral_err core_resume(struct core *c, struct diag *d);
 enum corral_err core_confirm_run(struct core *c, bool *restarted, struct diag *d);

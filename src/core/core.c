@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all cores share: the object, and the calls handed on to its back end. Knows of no other core. */
+#include "core/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core_internal.h"
+
+/* Polls at the link's own pace at first: a halt takes a few cycles. Then it leaves the link to others. */
+#define FAST_POLLS 20
+#define POLL_NS    NS_PER_MS
+
+struct core *core_alloc(struct link *link, uint32_t ap, const char *name, uint32_t hz, struct cti *cti)
+{
+    struct core *c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->link = link;
+    c->ap = ap;
+    c->hz = hz;
+    c->cti = cti;
+    snprintf(c->name, sizeof(c->name), "%s", name);
+    return c;
+}
+
+void core_close(struct core *c)
+{
+    if (!c)
+        return;
+    if (c->ops && c->ops->free)
+        c->ops->free(c);
+    cti_close(c->cti);
+    free(c);
+}
+
+const char *core_name(const struct core *c)
+{
+    return c->name;
+}
+
+uint32_t core_hz(const struct core *c)
+{
+    return c->hz;
+}
+
+struct cti *core_cti(struct core *c)
+{
+    return c->cti;
+}
+
+struct link *core_link(struct core *c)
+{
+    return c->link;
+}
+
+uint32_t core_ap(const struct core *c)
+{
+    return c->ap;
+}
+
+const struct core_ops *core_get_ops(const struct core *c)
+{
+    return c->ops;
+}
+
+static enum corral_err named(const struct core *c, enum corral_err err, struct diag *d)
+{
+    if (err && d) {
+        char name[CORE_NAME_MAX];
+        snprintf(name, sizeof(name), "%s", c->name);
+        if (strncmp(d->message, name, strlen(name)) != 0)
+            diag_prefix(d, "%s", name);
+        diag_object(d, "%s", name);
+    }
+    return err;
+}
+
+static enum corral_err lacks(const struct core *c, const char *what, struct diag *d)
+{
+    return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s cannot %s over this link", c->name, what);
+}
+
+enum corral_err core_request_halt(struct core *c, struct diag *d)
+{
+    return named(c, c->ops->request_halt(c, d), d);
+}
+
+enum corral_err core_read_status(struct core *c, bool reason, struct core_status *status, struct diag *d)
+{
+    *status = (struct core_status){.state = CORE_UNKNOWN};
+    return named(c, c->ops->read_status(c, reason, status, d), d);
+}
+
+enum corral_err core_peek_status(struct core *c, struct core_status *status, struct diag *d)
+{
+    *status = (struct core_status){.state = CORE_UNKNOWN};
+    if (!c->ops->peek_status)
+        return named(c, c->ops->read_status(c, false, status, d), d);
+    return named(c, c->ops->peek_status(c, status, d), d);
+}
+
+enum corral_err core_wait_halted(struct core *c, int64_t wait_ns, struct diag *d)
+{
+    struct host_clock *clock = link_clock(c->link);
+    struct deadline limit = deadline_in(clock, wait_ns);
+    struct core_status status;
+    for (unsigned i = 0;; i++) {
+        enum corral_err err = core_read_status(c, false, &status, d);
+        if (err || status.state == CORE_HALTED)
+            return err;
+        if (i >= FAST_POLLS)
+            host_clock_sleep(clock, POLL_NS);
+        /* Look once more after the time is up: the sleep may have taken long. */
+        if (i > 0 && deadline_passed(&limit))
+            break;
+    }
+    diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s did not halt: it is %s", c->name,
+             status.state == CORE_RESET ? "held in reset" : core_state_name(status.state));
+    diag_object(d, "%s", c->name);
+    return CORRAL_ERR_CORE_NO_HALT;
+}
+
+enum corral_err core_prepare_run(struct core *c, struct diag *d)
+{
+    return named(c, c->ops->prepare_run(c, d), d);
+}
+
+enum corral_err core_resume(struct core *c, struct diag *d)
+{
+    return named(c, c->ops->resume(c, d), d);
+}
+
+enum corral_err core_confirm_run(struct core *c, bool *restarted, struct diag *d)
+{
+    *restarted = false;
+    return named(c, c->ops->confirm_run(c, restarted, d), d);
+}
+
+enum corral_err core_step(struct core *c, struct diag *d)
+{
+    return c->ops->step ? named(c, c->ops->step(c, d), d) : lacks(c, "step", d);
+}
+
+enum corral_err core_read_register(struct core *c, unsigned number, uint32_t *value, struct diag *d)
+{
+    return c->ops->read_register ? named(c, c->ops->read_register(c, number, value, d), d)
+                                 : lacks(c, "read registers", d);
+}
+
+enum corral_err core_write_register(struct core *c, unsigned number, uint32_t value, struct diag *d)
+{
+    return c->ops->write_register ? named(c, c->ops->write_register(c, number, value, d), d)
+                                  : lacks(c, "write registers", d);
+}
+
+enum corral_err core_set_breakpoint(struct core *c, uint32_t address, struct diag *d)
+{
+    return c->ops->set_breakpoint ? named(c, c->ops->set_breakpoint(c, address, d), d)
+                                  : lacks(c, "set breakpoints", d);
+}
+
+enum corral_err core_clear_breakpoint(struct core *c, uint32_t address, struct diag *d)
+{
+    return c->ops->clear_breakpoint ? named(c, c->ops->clear_breakpoint(c, address, d), d)
+                                    : lacks(c, "clear breakpoints", d);
+}
+
+enum corral_err core_read_cycles(struct core *c, uint32_t *cycles, struct diag *d)
+{
+    return c->ops->read_cycles ? named(c, c->ops->read_cycles(c, cycles, d), d) : lacks(c, "count cycles", d);
+}
