@@ -136,7 +136,12 @@ bool board_debug_event(struct board_core *k, uint32_t dfsr_bit)
     }
     if (k->debug.demcr & DEMCR_MON_EN) {
         k->debug.dfsr |= dfsr_bit;
-        cpu_pend(&k->cpu, CPU_EXC_DEBUGMON);
+        /* A breakpoint is synchronous and escalates; the others wait until DebugMonitor may be taken. */
+        if (dfsr_bit == DFSR_BKPT)
+            cpu_pend(&k->cpu, CPU_EXC_DEBUGMON);
+        else
+            k->cpu.sys_pending |= 1u << CPU_EXC_DEBUGMON;
+        cpu_update(&k->cpu);
         return true;
     }
     return false;
@@ -180,10 +185,8 @@ void board_debug_exception(void *ctx, unsigned number)
 void board_debug_request(struct board_core *k, bool high)
 {
     /* Cross-trigger sheet 3.2: with C_DEBUGEN = 0 the request does not halt: DebugMonitor, or nothing. */
-    if (high && !debug_enabled(k) && (k->debug.demcr & DEMCR_MON_EN)) {
-        k->debug.dfsr |= DFSR_EXTERNAL;
-        cpu_pend(&k->cpu, CPU_EXC_DEBUGMON);
-    }
+    if (high && !debug_enabled(k))
+        board_debug_event(k, DFSR_EXTERNAL);
     board_debug_arm(k);
     board_core_wake(k);
 }

@@ -5,11 +5,13 @@
  */
 #include "sim/board_internal.h"
 
-#define SCS_AIRCR     0xD0Cu
-#define SCS_ID_FIRST  0xFD0u
-#define AIRCR_KEY     0x05FAu
-#define AIRCR_RESETS  0x5u /* SYSRESETREQ, VECTRESET */
-#define AIRCR_VECTRST 0x1u
+#define SCS_SYSTICK     0x010u
+#define SCS_SYSTICK_END 0x020u
+#define SCS_AIRCR       0xD0Cu
+#define SCS_ID_FIRST    0xFD0u
+#define AIRCR_KEY       0x05FAu
+#define AIRCR_RESETS    0x5u /* SYSRESETREQ, VECTRESET */
+#define AIRCR_VECTRST   0x1u
 
 #define ITM_TER 0xE00u
 #define ITM_TPR 0xE40u
@@ -55,6 +57,8 @@ static bool scs_read(struct board_core *k, uint32_t address, unsigned size, uint
     }
     if (!cpu_scs_read(&k->cpu, address, size, value, k->debugger))
         *value = 0;
+    if ((address & 0xFFFu) >= SCS_SYSTICK && (address & 0xFFFu) < SCS_SYSTICK_END)
+        board_core_set_due(k); /* the counter was brought up to now, and may just have expired */
     return true;
 }
 
