@@ -7,14 +7,16 @@
 
 #include <string.h>
 
-/* clocks at hz as nanoseconds, cut; saturates instead of wrapping (584 years). */
+#define NS_MAX (INT64_MAX / 2) /* 146 years; absurd rates stop here, and two of these still add up */
+
+/* clocks at hz as nanoseconds, cut; saturates at NS_MAX. */
 static uint64_t clocks_to_ns(uint64_t clocks, uint32_t hz)
 {
     uint64_t seconds = clocks / hz;
     uint64_t rest = clocks % hz;
 
-    if (seconds > (uint64_t)INT64_MAX / 1000000000u / 2)
-        return INT64_MAX / 2;
+    if (seconds >= NS_MAX / 1000000000u)
+        return NS_MAX;
     return seconds * 1000000000u + rest * 1000000000u / hz;
 }
 
@@ -37,8 +39,8 @@ static void change_frequency(struct prof_clock *c, uint32_t hz)
     if (c->hz) { /* else the piece that began at the baseline is converted at the first rate that is known */
         c->piece_ns += clocks_to_ns(c->total - c->piece_clocks, c->hz);
         c->piece_clocks = c->total;
-        if (c->piece_ns > INT64_MAX / 2) /* absurd rates only; keeps the sum below from wrapping */
-            c->piece_ns = INT64_MAX / 2;
+        if (c->piece_ns > NS_MAX)
+            c->piece_ns = NS_MAX;
     }
     c->hz = hz;
 }
@@ -81,5 +83,6 @@ int64_t prof_clock_ns(const struct prof_clock *c)
 {
     if (!c->known || !c->hz)
         return EVENT_NO_TIME;
-    return (int64_t)(c->piece_ns + clocks_to_ns(c->total - c->piece_clocks, c->hz));
+    uint64_t ns = c->piece_ns + clocks_to_ns(c->total - c->piece_clocks, c->hz);
+    return ns > NS_MAX ? NS_MAX : (int64_t)ns;
 }

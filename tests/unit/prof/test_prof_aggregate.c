@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counting against a naive count, and grouping by function without symbols. */
+#include "prof_testing.h"
+
+#define SOURCES 3
+#define PCS     40
+#define CALLERS 3
+
+static uint32_t next_random(uint32_t *x)
+{
+    *x = *x * 1664525 + 1013904223;
+    return *x >> 8;
+}
+
+static void add(struct prof_aggregate *a, unsigned source, uint32_t pc, uint32_t caller, unsigned thread,
+                bool active)
+{
+    struct profile_sample sample = {.pc = pc, .thread = (uint8_t)thread};
+
+    prof_aggregate_add(a, source, &sample, caller, active);
+}
+
+static void hot_list_against_a_naive_count(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    assert_non_null(a);
+    static uint64_t naive[SOURCES][PCS][CALLERS];
+    uint64_t samples[SOURCES] = {0}, active[SOURCES] = {0};
+    uint32_t x = 99;
+    memset(naive, 0, sizeof(naive));
+    for (unsigned i = 0; i < 200000; i++) {
+        unsigned source = next_random(&x) % SOURCES;
+        unsigned pc = next_random(&x) % PCS * (next_random(&x) % PCS) / PCS;
+        unsigned caller = next_random(&x) % CALLERS;
+        bool is_active = next_random(&x) % 5 != 0;
+        add(a, source, 0x40000000 + 4 * pc, caller, next_random(&x) % 16, is_active);
+        samples[source]++;
+        active[source] += is_active;
+        naive[source][pc][caller] += is_active;
+    }
+    size_t n = 0, distinct = 0;
+    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    assert_non_null(hot);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *count = &naive[hot[i].source][(hot[i].pc - 0x40000000) / 4][hot[i].caller];
+        assert_int_equal(hot[i].count, *count);
+        *count = 0; /* seen: none may come twice */
+        if (i == 0)
+            continue;
+        const struct prof_hot *p = &hot[i - 1], *q = &hot[i];
+        assert_true(
+            p->count > q->count ||
+            (p->count == q->count && (p->source < q->source || (p->source == q->source && p->pc <= q->pc))));
+    }
+    for (unsigned i = 0; i < SOURCES; i++) {
+        assert_int_equal(prof_aggregate_samples(a, i), samples[i]);
+        assert_int_equal(prof_aggregate_active(a, i), active[i]);
+        for (unsigned j = 0; j < PCS; j++)
+            for (unsigned k = 0; k < CALLERS; k++)
+                distinct += naive[i][j][k];
+    }
+    assert_int_equal(distinct, 0); /* and none is missing */
+    free(hot);
+    prof_aggregate_free(a);
+}
+
+static void many_addresses_keep_their_counts(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    assert_non_null(a);
+    for (unsigned round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < 100000; i++)
+            add(a, 0, i * 65536, i, 0, true); /* low bits alike: a poor hash would crowd them */
+    size_t n = 0;
+    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    assert_int_equal(n, 100000);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(hot[i].count, 3);
+    free(hot);
+    prof_aggregate_free(a);
+}
+
+static void bound_is_kept_and_counted(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    assert_non_null(a);
+    for (uint32_t i = 0; i < PROF_MAX_ADDRESSES + 1000; i++)
+        add(a, 1, i * 4, 0, 0, true);
+    add(a, 1, 0, 0, 0, true); /* one that is there still counts */
+    assert_int_equal(prof_aggregate_overflow(a), 1000);
+    assert_int_equal(prof_aggregate_active(a, 1), PROF_MAX_ADDRESSES + 1001);
+    size_t n = 0;
+    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    assert_int_equal(n, PROF_MAX_ADDRESSES);
+    assert_int_equal(hot[0].pc, 0);
+    assert_int_equal(hot[0].count, 2);
+    free(hot);
+    prof_aggregate_free(a);
+}
+
+static void nothing_to_report(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    size_t n = 7;
+    assert_non_null(a);
+    add(a, 64, 4, 0, 0, true); /* no such source */
+    add(a, 0, 4, 0, 0, false); /* inactive: the denominator only */
+    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    assert_non_null(hot);
+    assert_int_equal(n, 0);
+    free(hot);
+    n = 7;
+    struct prof_function *functions = prof_aggregate_functions(a, NULL, 0, &n);
+    assert_non_null(functions);
+    assert_int_equal(n, 0);
+    free(functions);
+    assert_int_equal(prof_aggregate_samples(a, 0), 1);
+    assert_int_equal(prof_aggregate_active(a, 0), 0);
+    assert_int_equal(prof_aggregate_samples(a, 64), 0);
+    prof_aggregate_free(a);
+    prof_aggregate_free(NULL);
+}
+
+static void row_37_unknown_addresses_are_one_bucket(void **state)
+{
+    (void)state;
+    static const uint32_t pcs[] = {0x40000001, 0, 0xffffffff, 0x40000001};
+    struct prof_aggregate *a = prof_aggregate_new();
+    assert_non_null(a);
+    for (size_t i = 0; i < 4; i++)
+        add(a, 2, pcs[i], (uint32_t)i, 0, true);
+    add(a, 0, 5, 0, 0, true);
+    size_t n = 0;
+    struct prof_function *f = prof_aggregate_functions(a, NULL, 0, &n);
+    assert_int_equal(n, 2); /* one a source */
+    assert_string_equal(f[0].name, "[unknown]");
+    assert_int_equal(f[0].source, 2);
+    assert_int_equal(f[0].count, 4);
+    assert_int_equal(f[0].address, 0x40000001); /* the first seen, as an example */
+    assert_true(f[0].share == 1.0);
+    assert_null(f[0].file);
+    assert_int_equal(f[1].source, 0);
+    assert_int_equal(f[1].count, 1);
+    free(f);
+    prof_aggregate_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hot_list_against_a_naive_count),
+        cmocka_unit_test(many_addresses_keep_their_counts),
+        cmocka_unit_test(bound_is_kept_and_counted),
+        cmocka_unit_test(nothing_to_report),
+        cmocka_unit_test(row_37_unknown_addresses_are_one_bucket),
+    };
+    return cmocka_run_group_tests_name("prof aggregate", tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks, rates and target time: profiler sheet 8 and rows 24 to 30 and 40 of section 11. */
+#include "prof_testing.h"
+
+#include <math.h>
+
+#include "event/event_json.h"
+
+#define A "192.0.2.1:40000"
+#define B "192.0.2.1:40001"
+
+struct point {
+    uint32_t seq, clocks, instructions, hz;
+    int64_t ns;
+};
+
+static void feed(struct testing_stream *s, const char *source, struct point p)
+{
+    struct testing_packet packet = {.seq = p.seq,
+                                    .clocks = p.clocks,
+                                    .instructions = p.instructions,
+                                    .hz = p.hz,
+                                    .enabled = 1,
+                                    .count = 1};
+    testing_feed_packet(s, source, &packet, p.ns);
+}
+
+/* MIPS of thread 0, or -1 where it is not known. */
+static double mips(const struct testing_stream *s)
+{
+    struct prof_thread_row rows[PROFILE_MAX_THREADS];
+
+    assert_int_equal(prof_streams_threads(s->streams, rows), 1);
+    return rows[0].mips_known ? rows[0].mips : -1;
+}
+
+static void expect_mips(const struct testing_stream *s, double want)
+{
+    assert_true(fabs(mips(s) - want) < 1e-9);
+}
+
+static int64_t target_ns(const struct testing_stream *s)
+{
+    return testing_last(s, EVENT_PROFILE)->target_ns;
+}
+
+static void golden_125_mips(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 4100000000u, .instructions = 4294967000u, .hz = HZ});
+    expect_mips(s, -1); /* one packet is only a baseline */
+    feed(s, A, (struct point){1, 4100000000u + 250000000u, 4294967000u + 125000000u, HZ, NS_PER_S});
+    expect_mips(s, 125.0);
+}
+
+static void row_24_clock_wraps(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0xffffff00, .hz = 1000000000});
+    int64_t before = target_ns(s);
+    assert_int_equal(before, 0xffffff00);
+    feed(s, A, (struct point){.seq = 1, .clocks = 0x00000100, .hz = 1000000000});
+    assert_int_equal(target_ns(s) - before, 512);
+}
+
+static void row_25_clock_zero_is_a_baseline(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0, .hz = HZ});
+    assert_int_equal(target_ns(s), 0);
+    feed(s, A, (struct point){.seq = 1, .clocks = 250, .instructions = 125, .hz = HZ});
+    assert_int_equal(target_ns(s), 1000);
+    expect_mips(s, 125.0);
+}
+
+static void row_26_equal_clocks(void **state)
+{
+    struct testing_stream *s = *state;
+    for (uint32_t i = 0; i < 5; i++)
+        feed(s, A, (struct point){.seq = i, .clocks = 1000, .instructions = 7, .hz = HZ});
+    expect_mips(s, -1);
+    feed(s, A, (struct point){.seq = 5, .clocks = 2000, .instructions = 507, .hz = HZ});
+    expect_mips(s, 125.0);
+}
+
+static void row_27_silence_longer_than_a_wrap(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0, .hz = HZ});
+    feed(s, A, (struct point){1, 250000000, 125000000, HZ, NS_PER_S});
+    /* 30 s at 250 MHz wrap the clock once or twice: whatever the difference is, it is no measurement */
+    feed(s, A, (struct point){2, 250000100, 125000100, HZ, 31 * NS_PER_S});
+    expect_mips(s, 125.0);
+    feed(s, A, (struct point){3, 500000100, 250000100, HZ, 32 * NS_PER_S});
+    expect_mips(s, 125.0);
+    assert_true(mips(s) <= HZ / 1e6);
+    assert_int_equal(target_ns(s), 2000000400); /* the least that fits: a halted target's clock stood still */
+}
+
+static void row_28_no_frequency(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0});
+    feed(s, A, (struct point){.seq = 1, .clocks = 1000, .instructions = 500});
+    expect_mips(s, -1);
+    assert_int_equal(target_ns(s), EVENT_NO_TIME);
+    char *line = event_to_json_line(testing_last(s, EVENT_PROFILE));
+    assert_non_null(line);
+    assert_null(strstr(line, "inf"));
+    assert_null(strstr(line, "nan"));
+    free(line);
+    /* it becomes known: the clocks so far count at that rate */
+    feed(s, A, (struct point){.seq = 2, .clocks = 2000, .instructions = 1000, .hz = HZ});
+    assert_int_equal(target_ns(s), 8000);
+    expect_mips(s, 125.0);
+    /* a header that does not report it leaves it in force */
+    feed(s, A, (struct point){.seq = 3, .clocks = 2250, .instructions = 1000, .hz = 0});
+    assert_int_equal(target_ns(s), 9000);
+    expect_mips(s, 125.0);
+}
+
+static void row_29_frequency_changes(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0, .hz = 100000000});
+    feed(s, A, (struct point){.seq = 1, .clocks = 100, .instructions = 50, .hz = 100000000});
+    assert_int_equal(target_ns(s), 1000);
+    /* 200 clocks at the newer header's 200 MHz */
+    feed(s, A, (struct point){.seq = 2, .clocks = 300, .instructions = 250, .hz = 200000000});
+    assert_int_equal(target_ns(s), 2000);
+    expect_mips(s, 250 / 2e-6 / 1e6);
+    feed(s, A, (struct point){.seq = 3, .clocks = 400, .instructions = 250, .hz = 100000000});
+    assert_int_equal(target_ns(s), 3000);
+}
+
+static void row_20_late_clocks_are_not_used(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 10, .clocks = 0, .hz = HZ});
+    feed(s, A, (struct point){.seq = 12, .clocks = 500, .instructions = 250, .hz = HZ});
+    feed(s, A, (struct point){.seq = 11, .clocks = 250, .instructions = 0xdead, .hz = 1});
+    assert_int_equal(target_ns(s), EVENT_NO_TIME);
+    feed(s, A, (struct point){.seq = 12, .clocks = 0x80000000, .hz = 1}); /* nor a duplicate's */
+    assert_int_equal(target_ns(s), EVENT_NO_TIME);
+    feed(s, A, (struct point){.seq = 13, .clocks = 750, .instructions = 375, .hz = HZ});
+    assert_int_equal(target_ns(s), 3000);
+    expect_mips(s, 125.0);
+}
+
+static void row_22_restart_rebaselines(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 5000, .clocks = 1000000, .instructions = 1000000, .hz = HZ});
+    feed(s, A, (struct point){.seq = 3, .clocks = 500, .instructions = 100, .hz = HZ});
+    expect_mips(s, -1);
+    assert_int_equal(target_ns(s), 2000);
+    feed(s, A, (struct point){.seq = 4, .clocks = 750, .instructions = 225, .hz = HZ});
+    expect_mips(s, 125.0);
+}
+
+static void row_40_more_instructions_than_clocks(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0, .instructions = 1000, .hz = HZ});
+    feed(s, A, (struct point){.seq = 1, .clocks = 1000, .instructions = 0, .hz = HZ}); /* counter reset */
+    expect_mips(s, -1);
+    feed(s, A, (struct point){.seq = 2, .clocks = 2000, .instructions = 500, .hz = HZ});
+    expect_mips(s, 125.0);
+    feed(s, A,
+         (struct point){
+             .seq = 3, .clocks = 3000, .instructions = 1500, .hz = HZ}); /* one a clock is all right */
+    expect_mips(s, 187.5);
+}
+
+static void refused_number_gives_no_clock(void **state)
+{
+    struct testing_stream *s = *state;
+    struct testing_packet packet = {.seq = 0, .clocks = 99, .hz = HZ, .count = 1, .enabled = 1};
+    size_t size = testing_v17(s->data, &packet);
+    prof_streams_datagram(s->streams, A, s->data, size - 1, 0);
+    feed(s, A, (struct point){.seq = 1, .clocks = 250, .hz = HZ});
+    assert_int_equal(target_ns(s), 1000);
+    expect_mips(s, -1);
+}
+
+static void rates_of_two_senders_do_not_mix(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0, .instructions = 0, .hz = HZ});
+    feed(s, B, (struct point){.seq = 0, .clocks = 0x80000000, .instructions = 0x80000000, .hz = HZ});
+    feed(s, A, (struct point){.seq = 1, .clocks = 1000, .instructions = 500, .hz = HZ});
+    feed(s, B,
+         (struct point){.seq = 1, .clocks = 0x80000000 + 1000, .instructions = 0x80000000 + 500, .hz = HZ});
+    expect_mips(s, 125.0);
+}
+
+static void absurd_clocks_stay_in_range(void **state)
+{
+    struct testing_stream *s = *state;
+    int64_t last = -1;
+    feed(s, A, (struct point){.seq = 0, .clocks = 0xffffffff, .hz = 1});
+    for (uint32_t i = 1; i < 200; i++) {
+        feed(s, A, (struct point){.seq = i, .clocks = 0xffffffffu - i, .hz = 1 + i % 2});
+        assert_true(target_ns(s) >= last);
+        last = target_ns(s);
+    }
+}
+
+static int setup(void **state)
+{
+    *state = testing_stream_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    testing_stream_free(*state);
+    return 0;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(golden_125_mips),
+        TEST(row_24_clock_wraps),
+        TEST(row_25_clock_zero_is_a_baseline),
+        TEST(row_26_equal_clocks),
+        TEST(row_27_silence_longer_than_a_wrap),
+        TEST(row_28_no_frequency),
+        TEST(row_29_frequency_changes),
+        TEST(row_20_late_clocks_are_not_used),
+        TEST(row_22_restart_rebaselines),
+        TEST(row_40_more_instructions_than_clocks),
+        TEST(refused_number_gives_no_clock),
+        TEST(rates_of_two_senders_do_not_mix),
+        TEST(absurd_clocks_stay_in_range),
+    };
+    return cmocka_run_group_tests_name("prof clock", tests, NULL, NULL);
+}
