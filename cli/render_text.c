@@ -6,9 +6,7 @@
  * the two clocks have nothing to do with each other. Text from outside reaches a line through base/text.h
  * only, and is never a format. Holds no logic a library user would want.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/host_clock.h"
@@ -21,25 +19,25 @@
 #define LOUD   "1;31"
 #define DIM    "2"
 
-struct text_sink {
+struct text_out {
     FILE *out;
     bool colour;
 };
 
-static void colour_on(const struct text_sink *t, const char *code)
+static void colour_on(const struct text_out *t, const char *code)
 {
     if (t->colour && code)
         fprintf(t->out, "\033[%sm", code);
 }
 
-static void colour_off(const struct text_sink *t, const char *code)
+static void colour_off(const struct text_out *t, const char *code)
 {
     if (t->colour && code)
         fputs("\033[0m", t->out);
 }
 
 /* A name or message that did not come through text_clean_log. */
-static void put_text(const struct text_sink *t, const char *text)
+static void put_text(const struct text_out *t, const char *text)
 {
     char piece[TEXT_CLEAN_MAX(512)];
     if (!text)
@@ -48,7 +46,7 @@ static void put_text(const struct text_sink *t, const char *text)
     fputs(piece, t->out);
 }
 
-static void put_time(const struct text_sink *t, const struct event *e)
+static void put_time(const struct text_out *t, const struct event *e)
 {
     bool target = e->target_ns != EVENT_NO_TIME;
     int64_t ns = target ? e->target_ns : e->host_ns;
@@ -61,14 +59,14 @@ static void put_time(const struct text_sink *t, const struct event *e)
 }
 
 /* Time, then the core or else the stream. */
-static void put_head(const struct text_sink *t, const struct event *e)
+static void put_head(const struct text_out *t, const struct event *e)
 {
     put_time(t, e);
     put_text(t, e->core ? e->core : e->stream);
     putc(' ', t->out);
 }
 
-static void put_log(const struct text_sink *t, const struct event *e)
+static void put_log(const struct text_out *t, const struct event *e)
 {
     const struct event_log *log = &e->log;
     char level[EVENT_LOG_NAME_MAX], source[EVENT_LOG_NAME_MAX];
@@ -83,7 +81,7 @@ static void put_log(const struct text_sink *t, const struct event *e)
     fputs(log->torn ? " [cut by the firmware]\n" : "\n", t->out);
 }
 
-static void put_gap(const struct text_sink *t, const struct event *e)
+static void put_gap(const struct text_out *t, const struct event *e)
 {
     const char *what = strncmp(e->stream, "prof", 4) == 0 ? "packets" : "records";
     bool own = strcmp(e->gap.reason ? e->gap.reason : "", "sink") == 0;
@@ -105,7 +103,7 @@ static void put_gap(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_restart(const struct text_sink *t, const struct event *e)
+static void put_restart(const struct text_out *t, const struct event *e)
 {
     put_head(t, e);
     colour_on(t, BOLD);
@@ -115,7 +113,7 @@ static void put_restart(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_anomaly(const struct text_sink *t, const struct event *e)
+static void put_anomaly(const struct text_out *t, const struct event *e)
 {
     put_head(t, e);
     colour_on(t, YELLOW);
@@ -125,7 +123,7 @@ static void put_anomaly(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_batch(const struct text_sink *t, const struct event *e)
+static void put_batch(const struct text_out *t, const struct event *e)
 {
     colour_on(t, DIM);
     put_text(t, e->batch.file);
@@ -137,7 +135,7 @@ static void put_batch(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_profile(const struct text_sink *t, const struct event *e)
+static void put_profile(const struct text_out *t, const struct event *e)
 {
     const struct profile_packet *p = &e->profile;
     put_head(t, e);
@@ -152,7 +150,7 @@ static void put_profile(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_packet(const struct text_sink *t, const struct event *e)
+static void put_packet(const struct text_out *t, const struct event *e)
 {
     put_head(t, e);
     if (e->kind == EVENT_COUNTERS) {
@@ -175,7 +173,7 @@ static void put_packet(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_halted_core(const struct text_sink *t, const struct event_core *core)
+static void put_halted_core(const struct text_out *t, const struct event_core *core)
 {
     put_text(t, core->name);
     if (core->first)
@@ -190,7 +188,7 @@ static void put_halted_core(const struct text_sink *t, const struct event_core *
         fprintf(t->out, " at 0x%08" PRIx32, core->pc);
 }
 
-static void put_halt(const struct text_sink *t, const struct event *e)
+static void put_halt(const struct text_out *t, const struct event *e)
 {
     const struct event_halt *halt = &e->halt;
     size_t count = halt->core_count < EVENT_MAX_CORES ? halt->core_count : EVENT_MAX_CORES;
@@ -215,7 +213,7 @@ static void put_halt(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_run(const struct text_sink *t, const struct event *e)
+static void put_run(const struct text_out *t, const struct event *e)
 {
     const struct event_halt *run = &e->halt;
     size_t count = run->core_count < EVENT_MAX_CORES ? run->core_count : EVENT_MAX_CORES;
@@ -231,7 +229,7 @@ static void put_run(const struct text_sink *t, const struct event *e)
     fprintf(t->out, " (%s)\n", group_mechanism_name(run->mechanism));
 }
 
-static void put_other(const struct text_sink *t, const struct event *e)
+static void put_other(const struct text_out *t, const struct event *e)
 {
     const struct event_access *a = &e->access;
     switch (e->kind) {
@@ -262,8 +260,9 @@ static void put_other(const struct text_sink *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_event(const struct text_sink *t, const struct event *e)
+void render_text_event(FILE *out, bool colour, const struct event *e)
 {
+    const struct text_out screen = {out, colour}, *t = &screen;
     switch (e->kind) {
     case EVENT_LOG:
         put_log(t, e);
@@ -303,46 +302,4 @@ static void put_event(const struct text_sink *t, const struct event *e)
     case EVENT_KIND_COUNT:
         break;
     }
-}
-
-static enum corral_err check(const struct text_sink *t, struct diag *d)
-{
-    return ferror(t->out) ? diag_set(d, CORRAL_ERR_IO, "cannot write the output: %s", strerror(errno))
-                          : CORRAL_OK;
-}
-
-static enum corral_err text_write(void *ctx, const struct event *event, struct diag *d)
-{
-    const struct text_sink *t = ctx;
-    put_event(t, event);
-    return check(t, d);
-}
-
-static enum corral_err text_flush(void *ctx, struct diag *d)
-{
-    const struct text_sink *t = ctx;
-    fflush(t->out);
-    return check(t, d);
-}
-
-static enum corral_err text_close(void *ctx, struct diag *d)
-{
-    (void)d;
-    free(ctx);
-    return CORRAL_OK;
-}
-
-static const struct sink_ops text_ops = {"text", text_write, text_flush, text_close};
-
-struct sink *render_text_sink(FILE *out, bool colour)
-{
-    struct text_sink *t = calloc(1, sizeof(*t));
-    if (!t)
-        return NULL;
-    t->out = out;
-    t->colour = colour;
-    struct sink *sink = sink_new(&text_ops, t, SINK_QUEUE_DEFAULT);
-    if (!sink)
-        free(t);
-    return sink;
 }
