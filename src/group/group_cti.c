@@ -95,10 +95,8 @@ static bool has_restart(struct group *g, size_t core)
     return cti_get_info(core_cti(g->cores[core]))->restart_output >= 0;
 }
 
-static enum corral_err pulse_from(struct group *g, size_t leader, const struct group_member *members,
-                                  struct diag *d)
+static enum corral_err pulse_from(struct group *g, size_t leader, struct diag *d)
 {
-    (void)members;
     return cti_pulse(core_cti(g->cores[leader]), g->restart_channel, d);
 }
 
@@ -109,7 +107,7 @@ static void confirm_all(struct group *g, struct group_member *members)
             group_confirm(g, i, &members[i]);
 }
 
-static bool all_restarted(struct group *g, const struct group_member *members)
+static bool all_restarted(const struct group *g, const struct group_member *members)
 {
     for (size_t i = 0; i < g->count; i++)
         if (members[i].prepared && !members[i].restarted)
