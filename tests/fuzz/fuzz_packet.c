@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz target of the profile packet decoder: any bytes, in an allocation of their exact size. What must hold
+ * for every input is checked with abort(), so that it holds in the corpus replay of a release build too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prof/packet.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                     \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            fprintf(stderr, "fuzz_packet: line %d does not hold: %s\n", __LINE__, #condition); \
+            abort();                                                                           \
+        }                                                                                      \
+    } while (0)
+
+static void check_reject(const struct profile_reject *reject, size_t size)
+{
+    static const char *const reasons[] = {"short",     "magic",        "byte-order",   "header-size",
+                                          "truncated", "sample-count", "sample-size",  "version",
+                                          "map-count", "page-shift",   "counter-count"};
+    bool known = false;
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        known |= strcmp(reject->reason, reasons[i]) == 0;
+    REQUIRE(known);
+    REQUIRE(reject->size == size);
+    REQUIRE(reject->version >= -1 && reject->version < 32);
+}
+
+/* What was written and read again is the same packet. */
+static void check_writer(const struct profile_packet *packet)
+{
+    static struct prof_scratch again_scratch;
+    static uint8_t bytes[PROF_V17_HEADER + PROF_MAX_SAMPLES * PROF_V17_SAMPLE];
+    struct prof_decoded again;
+    size_t size = prof_packet_write(packet, bytes, sizeof(bytes));
+
+    if (packet->layout != PROFILE_V17) {
+        REQUIRE(size == 0);
+        return;
+    }
+    REQUIRE(size == PROF_V17_HEADER + packet->sample_count * PROF_V17_SAMPLE);
+    if (size > PROF_MAX_DATAGRAM)
+        return;
+    prof_packet_decode(bytes, size, &again_scratch, &again);
+    REQUIRE(again.kind == PROF_DATA && again.data.trailing == 0);
+    REQUIRE(again.data.sample_count == packet->sample_count);
+    REQUIRE(memcmp(again.data.header.instruction_count, packet->header.instruction_count,
+                   sizeof(packet->header.instruction_count)) == 0);
+    REQUIRE(again.data.header.seq == packet->header.seq && again.data.header.clocks == packet->header.clocks);
+    for (size_t i = 0; i < packet->sample_count; i++) {
+        const struct profile_sample *a = &packet->samples[i], *b = &again.data.samples[i];
+        REQUIRE(a->pc == b->pc && a->parent == b->parent && a->thread == b->thread && a->active == b->active);
+    }
+}
+
+static void check_data(const struct prof_decoded *d, const struct prof_scratch *scratch, size_t size)
+{
+    const struct profile_packet *p = &d->data;
+    size_t sample_size = PROF_V17_SAMPLE;
+
+    REQUIRE(p->version == 17 || p->version == 21);
+    if (p->version == 21)
+        sample_size = 20 + 4 * (size_t)p->header.sample_stack_words;
+    if (p->layout == PROFILE_NSS && p->header.sample_stack_words == 0)
+        sample_size = 36;
+    REQUIRE(p->samples == scratch->samples);
+    REQUIRE(p->sample_count + p->bad_samples == p->header.sample_count);
+    REQUIRE(p->header.header_size + p->header.sample_count * sample_size + p->trailing == size);
+    REQUIRE(d->seq_known && d->seq == p->header.seq);
+    for (size_t i = 0; i < p->sample_count; i++) {
+        REQUIRE(p->samples[i].thread < p->header.thread_count);
+        REQUIRE(p->samples[i].parent_count <= PROFILE_MAX_STACK_WORDS);
+    }
+    check_writer(p);
+}
+
+static void check_counters(const struct prof_decoded *d, const struct prof_scratch *scratch, size_t size)
+{
+    const struct profile_counters *c = &d->counters;
+
+    REQUIRE(c->counters == scratch->counters);
+    REQUIRE(c->count + c->truncated <= 59);
+    REQUIRE(16 + 24 * c->count <= size);
+    REQUIRE(d->consumed == size || d->consumed == 16 + 24 * c->count);
+    for (size_t i = 0; i < c->count; i++) {
+        const char *name = c->counters[i].name;
+        size_t length = strnlen(name, PROFILE_COUNTER_NAME_MAX);
+        REQUIRE(length < PROFILE_COUNTER_NAME_MAX);
+        for (size_t k = 0; k < length; k++)
+            REQUIRE(name[k] >= 0x20 && name[k] < 0x7f);
+        REQUIRE(i == 0 || c->counters[i].linux_side >= c->counters[i - 1].linux_side);
+    }
+}
+
+static void check_maps(const struct prof_decoded *d, const struct prof_scratch *scratch, size_t size)
+{
+    const struct profile_maps *m = &d->maps;
+
+    REQUIRE(m->entries == scratch->maps);
+    REQUIRE(8 + 4 * (m->count + m->bad_entries) <= size);
+    REQUIRE(m->page_shift >= 10 && m->page_shift <= 20);
+    for (size_t i = 0; i < m->count; i++) {
+        REQUIRE(m->entries[i].pages <= 65536);
+        REQUIRE(m->entries[i].type < (m->v21 ? 16 : 32));
+    }
+}
+
+static void check(const struct prof_decoded *d, const struct prof_scratch *scratch, size_t size)
+{
+    REQUIRE(d->consumed <= size && (d->consumed == size || d->consumed >= 16));
+    switch (d->kind) {
+    case PROF_DATA:
+        check_data(d, scratch, size);
+        break;
+    case PROF_COUNTERS:
+        check_counters(d, scratch, size);
+        break;
+    case PROF_MAPS:
+        check_maps(d, scratch, size);
+        break;
+    case PROF_REJECT:
+        check_reject(&d->reject, size);
+        break;
+    default:
+        REQUIRE(false);
+    }
+}
+
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+    digest = (digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return digest ^ digest >> 29;
+}
+
+static uint64_t sample_digest(const struct profile_sample *s)
+{
+    uint64_t digest = mix(s->pc, s->a5);
+
+    digest = mix(mix(digest, s->parent), s->latency);
+    digest = mix(mix(digest, s->pid), s->a_reg);
+    digest = mix(mix(digest, s->active), (uint64_t)s->d_blocked << 16 | s->i_blocked);
+    digest = mix(digest, (uint64_t)s->cond_codes << 8 | s->thread);
+    digest = mix(digest, (uint64_t)s->self_d_blocked << 1 | s->self_i_blocked);
+    for (size_t i = 0; i < PROFILE_MAX_STACK_WORDS; i++)
+        digest = mix(digest, s->parents[i]);
+    return digest;
+}
+
+/* Decode everything in the datagram, starting from scratch filled with `filler`; a digest of the results. */
+static uint64_t decode_all(const uint8_t *data, size_t size, int version, int filler)
+{
+    static struct prof_scratch scratch;
+    uint64_t digest = 0;
+    size_t at = 0;
+
+    memset(&scratch, filler, sizeof(scratch));
+    do {
+        struct prof_decoded d;
+        memset(&d, filler, sizeof(d));
+        prof_packet_decode_after(data + at, size - at, version, &scratch, &d);
+        check(&d, &scratch, size - at);
+        for (size_t i = 0; d.kind == PROF_DATA && i < d.data.sample_count; i++)
+            digest = mix(digest, sample_digest(&d.data.samples[i]));
+        for (size_t i = 0; d.kind == PROF_COUNTERS && i < d.counters.count; i++)
+            digest = mix(digest, d.counters.counters[i].value);
+        for (size_t i = 0; d.kind == PROF_MAPS && i < d.maps.count; i++)
+            digest = mix(digest, (uint64_t)d.maps.entries[i].start << 32 | d.maps.entries[i].pages);
+        digest = mix(mix(digest, d.kind), d.consumed);
+        at += d.consumed;
+    } while (at < size);
+    return digest;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* What is left over in the caller's memory must not show through. */
+    REQUIRE(decode_all(data, size, 0, 0x00) == decode_all(data, size, 0, 0xff));
+    decode_all(data, size, 21, 0xa5);
+    return 0;
+}
