@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the keys of corral.yml mean (config.h): one table of keys a mapping. Types and ranges are checked by
+ * config_value.c. It opens nothing but the file itself and looks whether the ELF files can be read.
+ */
+#include "session/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "session/config_value.h"
+
+static bool set_core(struct config_context *x, const struct config_node *node, size_t *core)
+{
+    if (!config_text(x, node, "a core's name"))
+        return false;
+    for (size_t i = 0; i < x->config->core_count; i++) {
+        if (strcmp(x->config->cores[i].name, node->text) == 0) {
+            *core = i;
+            return true;
+        }
+    }
+    return config_refuse(x, node, "the name of a core under cores");
+}
+
+static bool missing(struct config_context *x, const struct config_node *node, const char *what)
+{
+    config_mistake(x->diag, x->file, node->line, "this entry lacks something; expected %s", what);
+    return false;
+}
+
+static const struct config_node *child_of(const struct config_node *node, const char *key)
+{
+    for (const struct config_node *child = node->kind == CONFIG_MAPPING ? node->first : NULL; child;
+         child = child->next)
+        if (strcmp(child->key, key) == 0)
+            return child;
+    return NULL;
+}
+
+/* ---- cores ---- */
+
+static bool read_cti_address(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config_core *core = into;
+    if (!config_number(x, node, 0, UINT64_MAX, &core->cti_address))
+        return false;
+    if (core->cti_address % 4096 != 0)
+        return config_refuse(x, node, "the start of a 4 KiB block");
+    core->cti_set = true;
+    return true;
+}
+
+static bool read_restart_output(struct config_context *x, const struct config_node *node, void *into)
+{
+    uint64_t value;
+    if (!config_number(x, node, 0, 31, &value))
+        return false;
+    ((struct config_core *)into)->cti_restart_output = (int)value;
+    return true;
+}
+
+static bool read_cti(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct config_field fields[] = {{"address", read_cti_address},
+                                                 {"restart_output", read_restart_output}};
+    if (!CONFIG_READ_MAPPING(x, node, fields, into))
+        return false;
+    return ((struct config_core *)into)->cti_set ? true : missing(x, node, "address: of the CTI");
+}
+
+static bool read_core_name(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config_core *core = into;
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    const char *expected = "a name of 1 to 31 letters, digits, '_', '-' and '.'";
+    if (!config_text(x, node, expected))
+        return false;
+    size_t length = strlen(node->text);
+    if (length >= CONFIG_NAME_MAX || strspn(node->text, allowed) != length)
+        return config_refuse(x, node, expected);
+    for (size_t i = 0; i < x->config->core_count; i++)
+        if (strcmp(x->config->cores[i].name, node->text) == 0)
+            return config_refuse(x, node, "a name that no other core has");
+    memcpy(core->name, node->text, length + 1);
+    return true;
+}
+
+static bool read_ap(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config_core *core = into;
+    uint64_t value;
+    if (!config_number(x, node, 0, 255, &value))
+        return false;
+    core->ap = (uint32_t)value;
+    core->ap_set = true;
+    return true;
+}
+
+static bool read_elf(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config_core *core = into;
+    if (!config_text(x, node, "the path of an ELF file"))
+        return false;
+    core->elf = config_resolve(x, node->text);
+    if (!core->elf)
+        return false;
+    if (access(core->elf, R_OK) != 0) {
+        char path[CONFIG_SHOWN_MAX * 2];
+        text_escape((const uint8_t *)core->elf, strlen(core->elf), path, sizeof(path));
+        config_mistake(x->diag, x->file, node->line, "elf '%s' cannot be read (%s); expected an ELF file",
+                       path, strerror(errno));
+        diag_hint(x->diag, "paths are relative to the directory of the configuration file");
+        return false;
+    }
+    return true;
+}
+
+static bool read_hz(struct config_context *x, const struct config_node *node, void *into)
+{
+    return config_number(x, node, 1, UINT32_MAX, &((struct config_core *)into)->hz);
+}
+
+static bool read_core(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct config_field fields[] = {
+        {"name", read_core_name}, {"ap", read_ap}, {"elf", read_elf}, {"hz", read_hz}, {"cti", read_cti}};
+    struct config *config = into;
+    struct config_core *core = &config->cores[config->core_count];
+    core->line = node->line;
+    core->cti_restart_output = -1;
+    if (!CONFIG_READ_MAPPING(x, node, fields, core)) {
+        free(core->elf); /* not counted yet: nobody else would */
+        core->elf = NULL;
+        return false;
+    }
+    config->core_count++;
+    return core->name[0] ? true : missing(x, node, "name: of the core");
+}
+
+static bool read_cores(struct config_context *x, const struct config_node *node, void *into)
+{
+    (void)into;
+    return config_read_list(x, node, CONFIG_MAX_CORES, read_core);
+}
+
+/* ---- logs ---- */
+
+static bool read_log_core(struct config_context *x, const struct config_node *node, void *into)
+{
+    return set_core(x, node, &((struct config_log *)into)->core);
+}
+
+static bool read_symbol(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config_log *log = into;
+    if (!config_text(x, node, "the name of a variable"))
+        return false;
+    log->symbol = config_copy(x, node->text);
+    return log->symbol != NULL;
+}
+
+static bool read_log_address(struct config_context *x, const struct config_node *node, void *into)
+{
+    return config_number(x, node, 0, UINT64_MAX, &((struct config_log *)into)->address);
+}
+
+static bool read_u32(struct config_context *x, const struct config_node *node, uint64_t least, uint64_t most,
+                     uint32_t *out)
+{
+    uint64_t value;
+    if (!config_number(x, node, least, most, &value))
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_log_size(struct config_context *x, const struct config_node *node, void *into)
+{
+    /* A header, a record's header and one character; above, nobody's shared memory. */
+    return read_u32(x, node, 29, 1024 * 1024, &((struct config_log *)into)->size);
+}
+
+static bool read_staging(struct config_context *x, const struct config_node *node, void *into)
+{
+    return read_u32(x, node, 13, 1024 * 1024, &((struct config_log *)into)->staging);
+}
+
+static bool read_timestamp_hz(struct config_context *x, const struct config_node *node, void *into)
+{
+    return read_u32(x, node, 1, UINT32_MAX, &((struct config_log *)into)->timestamp_hz);
+}
+
+static bool read_log(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct config_field fields[] = {
+        {"core", read_log_core}, {"symbol", read_symbol},   {"address", read_log_address},
+        {"size", read_log_size}, {"staging", read_staging}, {"timestamp_hz", read_timestamp_hz}};
+    struct config *config = into;
+    struct config_log *log = &config->logs[config->log_count];
+    log->line = node->line;
+    if (!CONFIG_READ_MAPPING(x, node, fields, log)) {
+        free(log->symbol);
+        log->symbol = NULL;
+        return false;
+    }
+    config->log_count++;
+    bool address = child_of(node, "address"), size = child_of(node, "size");
+    if (!child_of(node, "core"))
+        return missing(x, node, "core: whose log it is");
+    if (log->symbol ? address || size : !address || !size)
+        return missing(x, node, "either symbol:, or address: and size:");
+    return true;
+}
+
+static bool read_logs(struct config_context *x, const struct config_node *node, void *into)
+{
+    (void)into;
+    return config_read_list(x, node, CONFIG_MAX_LOGS, read_log);
+}
+
+/* ---- profile ---- */
+
+static bool read_listen(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config *config = into;
+    return config_address(x, node, true, config->listen, &config->listen_port);
+}
+
+static bool read_source_address(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config_source *source = into;
+    return config_address(x, node, false, source->address, &source->port);
+}
+
+static bool read_source_core(struct config_context *x, const struct config_node *node, void *into)
+{
+    return set_core(x, node, &((struct config_source *)into)->core);
+}
+
+static bool read_source(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct config_field fields[] = {{"address", read_source_address},
+                                                 {"core", read_source_core}};
+    struct config *config = into;
+    struct config_source *source = &config->sources[config->source_count++];
+    source->line = node->line;
+    if (!CONFIG_READ_MAPPING(x, node, fields, source))
+        return false;
+    if (!child_of(node, "address") || !child_of(node, "core"))
+        return missing(x, node, "address: of the sender and core: it stands for");
+    for (const struct config_source *other = config->sources; other < source; other++)
+        if (strcmp(other->address, source->address) == 0 && other->port == source->port)
+            return config_refuse(x, child_of(node, "address"), "an address that no other source has");
+    return true;
+}
+
+static bool read_sources(struct config_context *x, const struct config_node *node, void *into)
+{
+    (void)into;
+    return config_read_list(x, node, CONFIG_MAX_SOURCES, read_source);
+}
+
+static bool read_profile(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct config_field fields[] = {{"listen", read_listen}, {"sources", read_sources}};
+    ((struct config *)into)->profile_set = true;
+    return CONFIG_READ_MAPPING(x, node, fields, into);
+}
+
+/* ---- the rest ---- */
+
+/* Words of a link that are paths, made to start from the file: after these, up to a comma or '@'. */
+static bool read_link(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct {
+        const char *prefix;
+        const char *ends;
+    } kinds[] = {{"sim:", ","}, {"dry:@", ""}, {"shm:", "@"}, {"openocd:spawn:", ""}};
+    struct config *config = into;
+    if (!config_text(x, node, "a link, such as sim or openocd:HOST:PORT"))
+        return false;
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        size_t prefix = strlen(kinds[k].prefix);
+        if (strncmp(node->text, kinds[k].prefix, prefix) != 0)
+            continue;
+        /* At most one directory for each path, and there are fewer paths than characters. */
+        const char *in = node->text + prefix;
+        size_t size = strlen(node->text) + 1, paths = 1;
+        for (const char *c = in; *c; c++)
+            paths += *c == ',';
+        char *out = calloc(1, size + paths * x->directory);
+        if (!out)
+            return config_out_of_memory(x);
+        memcpy(out, node->text, prefix);
+        size_t used = prefix;
+        bool more = true;
+        while (more) {
+            size_t length = strcspn(in, kinds[k].ends);
+            if (in[0] != '/' && length > 0) {
+                memcpy(out + used, x->file, x->directory);
+                used += x->directory;
+            }
+            memcpy(out + used, in, length);
+            used += length;
+            in += length;
+            more = *in == ',';
+            if (more)
+                out[used++] = *in++;
+        }
+        memcpy(out + used, in, strlen(in) + 1);
+        config->link = out;
+        return true;
+    }
+    config->link = config_copy(x, node->text);
+    return config->link != NULL;
+}
+
+static bool read_clock(struct config_context *x, const struct config_node *node, void *into)
+{
+    return config_number(x, node, 1, 1000000000, &((struct config *)into)->clock_hz);
+}
+
+static bool read_sync(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config *config = into;
+    config->sync_set = true;
+    return config_bool(x, node, &config->sync);
+}
+
+static bool read_halt_channel(struct config_context *x, const struct config_node *node, void *into)
+{
+    uint64_t value;
+    if (!config_number(x, node, 0, 31, &value))
+        return false;
+    ((struct config *)into)->halt_channel = (int)value;
+    return true;
+}
+
+static bool read_restart_channel(struct config_context *x, const struct config_node *node, void *into)
+{
+    uint64_t value;
+    if (!config_number(x, node, 0, 31, &value))
+        return false;
+    ((struct config *)into)->restart_channel = (int)value;
+    return true;
+}
+
+static bool read_channels(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const struct config_field fields[] = {{"halt", read_halt_channel},
+                                                 {"restart", read_restart_channel}};
+    struct config *config = into;
+    if (!CONFIG_READ_MAPPING(x, node, fields, config))
+        return false;
+    if (config->halt_channel >= 0 && config->halt_channel == config->restart_channel)
+        return config_refuse(x, child_of(node, "restart"), "another channel than halt's");
+    return true;
+}
+
+/* Logs and sources name cores, which may stand below them in the file: they are read in a second pass. */
+static bool read_later(struct config_context *x, const struct config_node *node, void *into)
+{
+    (void)x;
+    (void)node;
+    (void)into;
+    return true;
+}
+
+static bool read_config(struct config_context *x, const struct config_node *root)
+{
+    static const struct config_field fields[] = {
+        {"link", read_link},   {"clock", read_clock}, {"sync", read_sync},    {"channels", read_channels},
+        {"cores", read_cores}, {"logs", read_later},  {"profile", read_later}};
+    if (!CONFIG_READ_MAPPING(x, root, fields, x->config))
+        return false;
+    const struct config_node *logs = child_of(root, "logs"), *profile = child_of(root, "profile");
+    return (!logs || read_logs(x, logs, x->config)) && (!profile || read_profile(x, profile, x->config));
+}
+
+struct config *config_parse(const char *path, const char *bytes, size_t size, struct diag *d)
+{
+    struct config_tree *tree = config_tree_parse(path, bytes, size, d);
+    if (!tree)
+        return NULL;
+    const char *slash = strrchr(path, '/');
+    struct config *config = calloc(1, sizeof(*config));
+    struct config_context x = {
+        .config = config, .file = path, .directory = slash ? (size_t)(slash - path) + 1 : 0, .diag = d};
+    bool ok = config != NULL;
+    if (ok) {
+        config->halt_channel = config->restart_channel = config->listen_port = -1;
+        config->file = config_copy(&x, path);
+        ok = config->file && read_config(&x, config_tree_root(tree));
+    } else {
+        config_out_of_memory(&x);
+    }
+    config_tree_free(tree);
+    if (ok)
+        return config;
+    config_free(config);
+    return NULL;
+}
+
+struct config *config_load(const char *path, struct diag *d)
+{
+    /* One byte more than is allowed tells that there is more; a pipe or a device cannot run away. */
+    char *bytes = malloc(CONFIG_MAX_BYTES + 1);
+    if (!bytes) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory reading the configuration");
+        return NULL;
+    }
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(bytes, 1, CONFIG_MAX_BYTES + 1, file) : 0;
+    struct config *config = NULL;
+    if (!file || ferror(file))
+        config_mistake(d, path, 1, "%s; expected a readable configuration file", strerror(errno));
+    else
+        config = config_parse(path, bytes, size, d);
+    if (file)
+        fclose(file);
+    free(bytes);
+    return config;
+}
+
+void config_free(struct config *config)
+{
+    if (!config)
+        return;
+    for (size_t i = 0; i < config->core_count; i++)
+        free(config->cores[i].elf);
+    for (size_t i = 0; i < config->log_count; i++)
+        free(config->logs[i].symbol);
+    free(config->link);
+    free(config->file);
+    free(config);
+}
