@@ -380,6 +380,8 @@ static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct di
         uint32_t address = (uint32_t)a->address + i * a->size;
         uint32_t n = run_length(a, address, a->count - i);
         err = set_tar(m, a->ap, address, d);
+        if (!err) /* CSW and TAR may both have been right while another AP was selected */
+            err = set_select(m, a->ap, AP_DRW, d);
         if (err)
             break;
         err = write ? write_run(m, a, i, n, d) : read_run(m, a, i, n, d);
