@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target of the profile packet decoder: any bytes, in an allocation of their exact size. What must hold
- * for every input is checked with abort(), so that it holds in the corpus replay of a release build too.
+ * for every input is checked, in the replay of the corpus too.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_target.h"
 #include "prof/packet.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                     \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "fuzz_packet: line %d does not hold: %s\n", __LINE__, #condition); \
-            abort();                                                                           \
-        }                                                                                      \
-    } while (0)
 
 static void check_reject(const struct profile_reject *reject, size_t size)
 {
@@ -28,9 +17,9 @@ static void check_reject(const struct profile_reject *reject, size_t size)
 
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
         known |= strcmp(reject->reason, reasons[i]) == 0;
-    REQUIRE(known);
-    REQUIRE(reject->size == size);
-    REQUIRE(reject->version >= -1 && reject->version < 32);
+    FUZZ_CHECK(known);
+    FUZZ_CHECK(reject->size == size);
+    FUZZ_CHECK(reject->version >= -1 && reject->version < 32);
 }
 
 /* What was written and read again is the same packet. */
@@ -42,21 +31,23 @@ static void check_writer(const struct profile_packet *packet)
     size_t size = prof_packet_write(packet, bytes, sizeof(bytes));
 
     if (packet->layout != PROFILE_V17) {
-        REQUIRE(size == 0);
+        FUZZ_CHECK(size == 0);
         return;
     }
-    REQUIRE(size == PROF_V17_HEADER + packet->sample_count * PROF_V17_SAMPLE);
+    FUZZ_CHECK(size == PROF_V17_HEADER + packet->sample_count * PROF_V17_SAMPLE);
     if (size > PROF_MAX_DATAGRAM)
         return;
     prof_packet_decode(bytes, size, &again_scratch, &again);
-    REQUIRE(again.kind == PROF_DATA && again.data.trailing == 0);
-    REQUIRE(again.data.sample_count == packet->sample_count);
-    REQUIRE(memcmp(again.data.header.instruction_count, packet->header.instruction_count,
-                   sizeof(packet->header.instruction_count)) == 0);
-    REQUIRE(again.data.header.seq == packet->header.seq && again.data.header.clocks == packet->header.clocks);
+    FUZZ_CHECK(again.kind == PROF_DATA && again.data.trailing == 0);
+    FUZZ_CHECK(again.data.sample_count == packet->sample_count);
+    FUZZ_CHECK(memcmp(again.data.header.instruction_count, packet->header.instruction_count,
+                      sizeof(packet->header.instruction_count)) == 0);
+    FUZZ_CHECK(again.data.header.seq == packet->header.seq &&
+               again.data.header.clocks == packet->header.clocks);
     for (size_t i = 0; i < packet->sample_count; i++) {
         const struct profile_sample *a = &packet->samples[i], *b = &again.data.samples[i];
-        REQUIRE(a->pc == b->pc && a->parent == b->parent && a->thread == b->thread && a->active == b->active);
+        FUZZ_CHECK(a->pc == b->pc && a->parent == b->parent && a->thread == b->thread &&
+                   a->active == b->active);
     }
 }
 
@@ -65,18 +56,18 @@ static void check_data(const struct prof_decoded *d, const struct prof_scratch *
     const struct profile_packet *p = &d->data;
     size_t sample_size = PROF_V17_SAMPLE;
 
-    REQUIRE(p->version == 17 || p->version == 21);
+    FUZZ_CHECK(p->version == 17 || p->version == 21);
     if (p->version == 21)
         sample_size = 20 + 4 * (size_t)p->header.sample_stack_words;
     if (p->layout == PROFILE_NSS && p->header.sample_stack_words == 0)
         sample_size = 36;
-    REQUIRE(p->samples == scratch->samples);
-    REQUIRE(p->sample_count + p->bad_samples == p->header.sample_count);
-    REQUIRE(p->header.header_size + p->header.sample_count * sample_size + p->trailing == size);
-    REQUIRE(d->seq_known && d->seq == p->header.seq);
+    FUZZ_CHECK(p->samples == scratch->samples);
+    FUZZ_CHECK(p->sample_count + p->bad_samples == p->header.sample_count);
+    FUZZ_CHECK(p->header.header_size + p->header.sample_count * sample_size + p->trailing == size);
+    FUZZ_CHECK(d->seq_known && d->seq == p->header.seq);
     for (size_t i = 0; i < p->sample_count; i++) {
-        REQUIRE(p->samples[i].thread < p->header.thread_count);
-        REQUIRE(p->samples[i].parent_count <= PROFILE_MAX_STACK_WORDS);
+        FUZZ_CHECK(p->samples[i].thread < p->header.thread_count);
+        FUZZ_CHECK(p->samples[i].parent_count <= PROFILE_MAX_STACK_WORDS);
     }
     check_writer(p);
 }
@@ -85,17 +76,17 @@ static void check_counters(const struct prof_decoded *d, const struct prof_scrat
 {
     const struct profile_counters *c = &d->counters;
 
-    REQUIRE(c->counters == scratch->counters);
-    REQUIRE(c->count + c->truncated <= 59);
-    REQUIRE(16 + 24 * c->count <= size);
-    REQUIRE(d->consumed == size || d->consumed == 16 + 24 * c->count);
+    FUZZ_CHECK(c->counters == scratch->counters);
+    FUZZ_CHECK(c->count + c->truncated <= 59);
+    FUZZ_CHECK(16 + 24 * c->count <= size);
+    FUZZ_CHECK(d->consumed == size || d->consumed == 16 + 24 * c->count);
     for (size_t i = 0; i < c->count; i++) {
         const char *name = c->counters[i].name;
         size_t length = strnlen(name, PROFILE_COUNTER_NAME_MAX);
-        REQUIRE(length < PROFILE_COUNTER_NAME_MAX);
+        FUZZ_CHECK(length < PROFILE_COUNTER_NAME_MAX);
         for (size_t k = 0; k < length; k++)
-            REQUIRE(name[k] >= 0x20 && name[k] < 0x7f);
-        REQUIRE(i == 0 || c->counters[i].linux_side >= c->counters[i - 1].linux_side);
+            FUZZ_CHECK(name[k] >= 0x20 && name[k] < 0x7f);
+        FUZZ_CHECK(i == 0 || c->counters[i].linux_side >= c->counters[i - 1].linux_side);
     }
 }
 
@@ -103,18 +94,18 @@ static void check_maps(const struct prof_decoded *d, const struct prof_scratch *
 {
     const struct profile_maps *m = &d->maps;
 
-    REQUIRE(m->entries == scratch->maps);
-    REQUIRE(8 + 4 * (m->count + m->bad_entries) <= size);
-    REQUIRE(m->page_shift >= 10 && m->page_shift <= 20);
+    FUZZ_CHECK(m->entries == scratch->maps);
+    FUZZ_CHECK(8 + 4 * (m->count + m->bad_entries) <= size);
+    FUZZ_CHECK(m->page_shift >= 10 && m->page_shift <= 20);
     for (size_t i = 0; i < m->count; i++) {
-        REQUIRE(m->entries[i].pages <= 65536);
-        REQUIRE(m->entries[i].type < (m->v21 ? 16 : 32));
+        FUZZ_CHECK(m->entries[i].pages <= 65536);
+        FUZZ_CHECK(m->entries[i].type < (m->v21 ? 16 : 32));
     }
 }
 
 static void check(const struct prof_decoded *d, const struct prof_scratch *scratch, size_t size)
 {
-    REQUIRE(d->consumed <= size && (d->consumed == size || d->consumed >= 16));
+    FUZZ_CHECK(d->consumed <= size && (d->consumed == size || d->consumed >= 16));
     switch (d->kind) {
     case PROF_DATA:
         check_data(d, scratch, size);
@@ -129,7 +120,7 @@ static void check(const struct prof_decoded *d, const struct prof_scratch *scrat
         check_reject(&d->reject, size);
         break;
     default:
-        REQUIRE(false);
+        FUZZ_CHECK(false);
     }
 }
 
@@ -181,7 +172,7 @@ static uint64_t decode_all(const uint8_t *data, size_t size, int version, int fi
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* What is left over in the caller's memory must not show through. */
-    REQUIRE(decode_all(data, size, 0, 0x00) == decode_all(data, size, 0, 0xff));
+    FUZZ_CHECK(decode_all(data, size, 0, 0x00) == decode_all(data, size, 0, 0xff));
     decode_all(data, size, 21, 0xa5);
     return 0;
 }
