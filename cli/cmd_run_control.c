@@ -3,6 +3,7 @@
  * corral status, halt and run: one look at the cores, or one command to all of them together (INTERFACE.md
  * "Commands"). With --sync through cross triggers; without it not one CTI register is written.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,10 +148,27 @@ static enum corral_err act(struct target *t, const struct request *r, struct eve
     return err;
 }
 
-static int show(const struct cli *cli, const struct event *event)
+/* A state is no event: one line a core. */
+static void show_status(const struct event_halt *h)
+{
+    for (size_t i = 0; i < h->core_count; i++) {
+        const struct event_core *c = &h->cores[i];
+        printf("%-8s %s", c->name, core_state_name(c->state));
+        if (c->pc_known)
+            printf(" at 0x%08" PRIx32, c->pc);
+        if (c->reason != HALT_REASON_NONE)
+            printf(", %s", halt_reason_name(c->reason));
+        putchar('\n');
+    }
+}
+
+static int show(const struct cli *cli, enum action action, const struct event *event)
 {
     if (!cli->json) {
-        render_text_event(stdout, cli_want_colour(stdout), event);
+        if (action == ACTION_STATUS)
+            show_status(&event->halt);
+        else
+            render_text_event(stdout, cli_want_colour(stdout), event);
         return 0;
     }
     char *line = event_to_json_line(event);
@@ -202,7 +220,7 @@ static int run_action(const struct cli *cli, const struct cli_command *command, 
     if (!err)
         err = act(&target, &r, &event, &done, &d);
     if (done)
-        exit_code = show(&local, &event);
+        exit_code = show(&local, action, &event);
     if (err)
         exit_code = cli_fail(&local, &d);
     close_target(&target);

@@ -198,9 +198,10 @@ enum corral_err group_halt(struct group *g, size_t leader, struct event *event, 
     return err;
 }
 
-/* Make every halted core ready. A core that cannot be is left out, and named. */
-static void prepare_all(struct group *g, struct group_member *members)
+/* Make every halted core ready. A core that cannot be is left out, and named. False when none is ready. */
+static bool prepare_all(struct group *g, struct group_member *members)
 {
+    bool any = false;
     for (size_t i = 0; i < g->count; i++) {
         struct core_status status;
         struct group_member *m = &members[i];
@@ -213,7 +214,9 @@ static void prepare_all(struct group *g, struct group_member *members)
         if (!m->err)
             m->err = core_prepare_run(g->cores[i], &m->why);
         m->prepared = !m->err;
+        any |= m->prepared;
     }
+    return any;
 }
 
 enum corral_err group_run(struct group *g, size_t leader, struct event *event, struct diag *d)
@@ -222,10 +225,14 @@ enum corral_err group_run(struct group *g, size_t leader, struct event *event, s
     enum corral_err err = check_leader(g, leader, d);
     if (err)
         return err;
-    prepare_all(g, members);
-    err = g->strategy->run(g, leader, members, d);
+    /* Where no core is halted there is nothing to start: no pulse is sent into running cores. */
+    bool any = prepare_all(g, members);
+    if (any)
+        err = g->strategy->run(g, leader, members, d);
 
     struct event e = start_event(g, EVENT_RUN);
+    if (!any)
+        e.halt.mechanism = GROUP_MECHANISM_NONE;
     for (size_t i = 0; i < g->count; i++) {
         struct core_status status;
         if (!core_read_status(g->cores[i], false, &status, NULL))
