@@ -7,10 +7,17 @@
 #include "export/export_profile.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/export_file.h"
+
+/* Control characters are written as spaces. */
+static bool is_space(char c)
+{
+    return (unsigned char)c <= ' ' || c == 0x7F;
+}
 
 /* Where a final "space and number" begins; readers would take it for a second count. */
 static size_t number_tail(const char *name, size_t length)
@@ -18,7 +25,7 @@ static size_t number_tail(const char *name, size_t length)
     size_t at = length;
     while (at > 0 && (strchr("0123456789.", name[at - 1]) != NULL))
         at--;
-    return at < length && at > 0 && name[at - 1] == ' ' ? at - 1 : length;
+    return at < length && at > 0 && is_space(name[at - 1]) ? at - 1 : length;
 }
 
 static void put_name(FILE *out, const char *name)
@@ -34,7 +41,7 @@ static void put_name(FILE *out, const char *name)
         else if (i == tail)
             putc('_', out);
         else
-            putc(c < 0x20 || c == 0x7F ? ' ' : c, out);
+            putc(is_space(name[i]) ? ' ' : c, out);
     }
 }
 

@@ -91,9 +91,13 @@ static void draw_states(struct timeline *t, const struct event *e, int64_t ns)
         if (s->open && s->state == core->state)
             continue;
         close_slice(t, lane, ns);
-        if (core->state != CORE_UNKNOWN)
-            *s =
-                (struct open_slice){true, core->state, ns, state_args(&e->halt, core, e->kind == EVENT_HALT)};
+        if (core->state == CORE_UNKNOWN)
+            continue;
+        /* A state reported late begins where the last one ended: slices of a lane never overlap. */
+        s->open = true;
+        s->state = core->state;
+        s->since = ns > s->since ? ns : s->since;
+        s->args = state_args(&e->halt, core, e->kind == EVENT_HALT);
     }
 }
 
