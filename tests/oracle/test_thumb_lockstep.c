@@ -81,7 +81,7 @@ static void test_single_instructions(void **state)
         if (count[k] == 0)
             fail_msg("class %s was never tried", thumb_classes[k].name);
     }
-    print_message("seed %08x: %u instructions of %u classes\n", SEED, CASES, thumb_class_count);
+    print_message("# seed %08x: %u instructions of %u classes\n", SEED, CASES, thumb_class_count);
     oracle_free(o);
     assert_int_equal(wrong, 0);
 }
@@ -162,7 +162,7 @@ static void test_it_blocks(void **state)
         if (count[k] == 0 && !(thumb_classes[k].flags & TC_NO_IT))
             fail_msg("class %s was never tried in an IT block", thumb_classes[k].name);
     }
-    print_message("seed %08x: %u IT blocks, %u instructions\n", SEED + 1, blocks, total);
+    print_message("# seed %08x: %u IT blocks, %u instructions\n", SEED + 1, blocks, total);
     oracle_free(o);
     assert_int_equal(wrong, 0);
 }
