@@ -93,6 +93,8 @@ enum corral_err prof_summary_json(const struct prof_summary *s, FILE *out, struc
         {"bad_samples", t->bad_samples},
         {"sources", t->sources},
         {"evicted_sources", t->evicted},
+        {"frequency_swapped", t->frequency_swapped},
+        {"frequency_disagrees", t->frequency_disagrees},
         {"fragments", s->capture.fragments},
         {"cut_frames", s->capture.cut},
         {"damaged_files", s->damaged_files},
@@ -135,12 +137,17 @@ void prof_summary_text(const struct prof_summary *s, FILE *out)
     count_text(out, s->capture.fragments, "fragments not read");
     count_text(out, s->capture.cut, "cut frames not read");
     fputc('\n', out);
+    if (t->frequency_swapped)
+        fputs("A clock frequency came with its bytes swapped; the clock itself told, and it was put right.\n",
+              out);
+    if (t->frequency_disagrees)
+        fputs("A clock frequency does not fit the clock by this host's time: MIPS are doubtful.\n", out);
     if (s->thread_count)
         fprintf(out, "\nthread    samples       MIPS\n");
     for (size_t i = 0; i < s->thread_count; i++) {
         const struct prof_thread_row *row = &s->threads[i];
         fprintf(out, "%6u %10" PRIu64, row->thread, row->samples);
-        if (row->mips_known)
+        if (row->mips_known && row->mips > 0) /* a sender that counts no instructions leaves them 0 */
             fprintf(out, " %10.1f\n", row->mips);
         else
             fprintf(out, " %10s\n", "n/a");

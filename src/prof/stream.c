@@ -103,6 +103,7 @@ static struct source *add_source(struct prof_streams *s, const char *name)
 
     if (!source)
         return NULL;
+    prof_clock_release(&source->clock, s->rates);
     memset(source, 0, sizeof(*source));
     source->used = true;
     source->last_packet_ns = EVENT_NO_TIME;
@@ -217,17 +218,20 @@ static void take_data(struct prof_streams *s, struct source *source, const struc
 {
     struct prof_place place = place_number(s, source, packet->header.seq, packet->version, false, host_ns);
 
+    bool nss = packet->layout == PROFILE_NSS;
+    enum prof_frequency before = source->clock.frequency;
+
     s->totals.packets++;
     source->version = packet->version;
     switch (place.order) {
     case PROF_ORDER_FIRST:
     case PROF_ORDER_RESTART:
-        prof_clock_baseline(&source->clock, &packet->header, host_ns);
+        prof_clock_baseline(&source->clock, &packet->header, nss, host_ns, s->rates);
         break;
     case PROF_ORDER_NEXT:
     case PROF_ORDER_GAP:
     case PROF_ORDER_IDLE_STEP:
-        prof_clock_advance(&source->clock, &packet->header, host_ns, s->rates);
+        prof_clock_advance(&source->clock, &packet->header, nss, host_ns, s->rates);
         break;
     case PROF_ORDER_DUPLICATE:
         s->totals.duplicates++;
@@ -235,6 +239,10 @@ static void take_data(struct prof_streams *s, struct source *source, const struc
     case PROF_ORDER_LATE:
         s->totals.late++;
         break;
+    }
+    if (source->clock.frequency != before) {
+        s->totals.frequency_swapped += source->clock.frequency == PROF_FREQUENCY_SWAPPED;
+        s->totals.frequency_disagrees += source->clock.frequency == PROF_FREQUENCY_DISAGREES;
     }
     if (place.order != PROF_ORDER_DUPLICATE)
         take_samples(s, source, packet);
@@ -328,11 +336,16 @@ size_t prof_streams_threads(const struct prof_streams *s, struct prof_thread_row
     for (unsigned t = 0; t < PROFILE_MAX_THREADS; t++) {
         if (!(s->enabled >> t & 1))
             continue;
+        struct prof_rate rate = s->rates[t];
+        for (size_t i = 0; i < PROF_MAX_SOURCES; i++) { /* what waits for a measurement counts as sent */
+            rate.instructions += s->sources[i].clock.held[t].instructions;
+            rate.seconds += s->sources[i].clock.held[t].seconds;
+        }
         struct prof_thread_row *row = &out[count++];
         *row = (struct prof_thread_row){.thread = t, .samples = s->thread_samples[t]};
-        if (s->rates[t].seconds > 0) {
+        if (rate.seconds > 0) {
             row->mips_known = true;
-            row->mips = (double)s->rates[t].instructions / s->rates[t].seconds / 1e6;
+            row->mips = (double)rate.instructions / rate.seconds / 1e6;
         }
     }
     return count;

@@ -17,6 +17,9 @@ struct prof_aggregate;
 struct prof_totals {
     uint64_t packets, samples, active_samples, lost, duplicates, late, restarts, idle_steps, rejected,
         bad_samples, sources, evicted;
+    /* NSS senders whose clock frequency came byte-swapped and was put right; that fits the clock neither way
+     */
+    uint64_t frequency_swapped, frequency_disagrees;
 };
 
 struct prof_thread_row {

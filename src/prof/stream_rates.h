@@ -13,6 +13,17 @@ struct prof_rate { /* of one thread, over all senders */
     double seconds;
 };
 
+/*
+ * An NSS sender may have its clock_freq in the wrong byte order (profiler sheet 7), and only the clock itself
+ * can tell. Until host time has shown which it is, what it adds to the rates is held back.
+ */
+enum prof_frequency {
+    PROF_FREQUENCY_AS_SENT,    /* other layouts, or confirmed */
+    PROF_FREQUENCY_UNMEASURED, /* NSS, not long enough yet */
+    PROF_FREQUENCY_DISAGREES,  /* measured, and neither order fits: kept as sent, measured again */
+    PROF_FREQUENCY_SWAPPED,
+};
+
 struct prof_clock {
     bool known;            /* a baseline exists; a clock of 0 is a value like any other */
     uint32_t last;         /* as sent */
@@ -22,13 +33,23 @@ struct prof_clock {
     uint64_t piece_clocks; /* the run of clocks at `hz` began at this total ... */
     uint64_t piece_ns;     /* ... and this target time */
     uint32_t instructions[PROFILE_MAX_THREADS];
+    enum prof_frequency frequency;
+    uint32_t sent_hz;       /* NSS: what is being checked */
+    int64_t window_ns;      /* NSS: the measurement began at this host time ... */
+    uint64_t window_clocks; /* ... and this total */
+    struct prof_rate held[PROFILE_MAX_THREADS];
 };
 
-/* Start anew from this header: nothing before it is compared with it. */
-void prof_clock_baseline(struct prof_clock *c, const struct profile_header *h, int64_t host_ns);
+/* Start anew from this header: nothing before it is compared with it. `nss` = its frequency needs checking.
+ * What was held back is added to `rates` first. */
+void prof_clock_baseline(struct prof_clock *c, const struct profile_header *h, bool nss, int64_t host_ns,
+                         struct prof_rate rates[PROFILE_MAX_THREADS]);
+
+/* Add what is held back to `rates`, at the frequency as sent. */
+void prof_clock_release(struct prof_clock *c, struct prof_rate rates[PROFILE_MAX_THREADS]);
 
 /* The next header in order. Adds to `rates` where the differences can be trusted. */
-void prof_clock_advance(struct prof_clock *c, const struct profile_header *h, int64_t host_ns,
+void prof_clock_advance(struct prof_clock *c, const struct profile_header *h, bool nss, int64_t host_ns,
                         struct prof_rate rates[PROFILE_MAX_THREADS]);
 
 /* Target time of the newest header, or EVENT_NO_TIME without a clock frequency. */

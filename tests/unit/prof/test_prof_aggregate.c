@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting against a naive count, and grouping by function without symbols. */
+/* Counting against a naive count, and grouping by function. */
 #include "prof_testing.h"
+
+#include "../symbol/symbol_elf_maker.h"
 
 #define SOURCES 3
 #define PCS     40
@@ -149,6 +151,48 @@ static void row_37_unknown_addresses_are_one_bucket(void **state)
     prof_aggregate_free(a);
 }
 
+static void samples_go_to_their_functions(void **state)
+{
+    (void)state;
+    static const struct elf_symbol names[] = {{"alpha", TEXT + 1, 0x10, GLOBAL_FUNC, SECTION_TEXT},
+                                              {"beta", TEXT + 0x11, 0x20, GLOBAL_FUNC, SECTION_TEXT}};
+    static struct elf_maker elf;
+    struct diag d = DIAG_INIT;
+    elf_make(&elf, false, 40, names, 2);
+    struct symbol_index *index = symbol_open_memory(elf.data, elf.size, "two functions", &d);
+    assert_non_null(index);
+    struct symbol_index *const symbols[] = {NULL, index}; /* source 0 has no ELF file */
+    struct prof_aggregate *a = prof_aggregate_new();
+    assert_non_null(a);
+    add(a, 1, 0x20000000, 0, 0, true);
+    for (uint32_t i = 0; i < 30; i++)
+        add(a, 1, TEXT + 0x10 + i, i % 4, i % 16, true);
+    for (uint32_t i = 0; i < 8; i++)
+        add(a, 1, TEXT + 2 * i, 0, 0, true);
+    add(a, 1, TEXT + 0x80, 0, 0, true); /* in the text, but in no function */
+    add(a, 1, TEXT, 0, 0, false);
+    add(a, 0, TEXT, 0, 0, true);
+    size_t n = 0;
+    struct prof_function *f = prof_aggregate_functions(a, symbols, 2, &n);
+    assert_int_equal(n, 4);
+    assert_string_equal(f[0].name, "beta");
+    assert_int_equal(f[0].address, TEXT + 0x10);
+    assert_int_equal(f[0].count, 30);
+    assert_true(f[0].share == 30.0 / 40.0);
+    assert_string_equal(f[1].name, "alpha");
+    assert_int_equal(f[1].count, 8);
+    assert_string_equal(f[2].name, "[unknown]");
+    assert_int_equal(f[2].source, 1);
+    assert_int_equal(f[2].count, 2);
+    assert_int_equal(f[2].address, 0x20000000);
+    assert_string_equal(f[3].name, "[unknown]");
+    assert_int_equal(f[3].source, 0);
+    assert_true(f[3].share == 1.0);
+    free(f);
+    prof_aggregate_free(a);
+    symbol_close(index);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +201,7 @@ int main(void)
         cmocka_unit_test(bound_is_kept_and_counted),
         cmocka_unit_test(nothing_to_report),
         cmocka_unit_test(row_37_unknown_addresses_are_one_bucket),
+        cmocka_unit_test(samples_go_to_their_functions),
     };
     return cmocka_run_group_tests_name("prof aggregate", tests, NULL, NULL);
 }

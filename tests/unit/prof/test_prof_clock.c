@@ -172,6 +172,77 @@ static void row_40_more_instructions_than_clocks(void **state)
     expect_mips(s, 187.5);
 }
 
+/* NSS packets one a second from a `real_hz` clock whose header says `sent_hz`; half an instruction a clock.
+ */
+static void feed_nss(struct testing_stream *s, uint32_t first, uint32_t count, uint32_t real_hz,
+                     uint32_t sent_hz)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        struct testing_packet packet = {.seq = i,
+                                        .clocks = i * real_hz,
+                                        .instructions = i * (real_hz / 2),
+                                        .hz = sent_hz,
+                                        .enabled = 1,
+                                        .count = 1};
+        size_t size = testing_nss(s->data, &packet, 4, 4);
+        prof_streams_datagram(s->streams, A, s->data, size, (int64_t)i * NS_PER_S);
+    }
+    event_bus_drain(s->bus, NULL);
+}
+
+static void row_30_swapped_frequency_is_put_right(void **state)
+{
+    struct testing_stream *s = *state;
+    feed_nss(s, 0, 3, 500000000, 0x0065cd1d); /* 2 s: too short to tell, so as sent */
+    assert_true(mips(s) < 4);
+    feed_nss(s, 3, 3, 500000000, 0x0065cd1d);
+    expect_mips(s, 250.0);
+    assert_int_equal(testing_totals(s).frequency_swapped, 1);
+    assert_int_equal(testing_totals(s).frequency_disagrees, 0);
+    int64_t before = target_ns(s);
+    feed_nss(s, 6, 1, 500000000, 0x0065cd1d);
+    assert_int_equal(target_ns(s) - before, NS_PER_S);
+    /* a restart of the same sender does not unlearn it */
+    feed_nss(s, 100000, 2, 500000000, 0x0065cd1d);
+    expect_mips(s, 250.0);
+    assert_int_equal(testing_totals(s).frequency_swapped, 1);
+}
+
+static void row_30_swapped_frequency_that_looks_fine(void **state)
+{
+    struct testing_stream *s = *state;
+    feed_nss(s, 0, 8, 250000000, 0x80b2e60e); /* reads as 2.16 GHz */
+    expect_mips(s, 125.0);
+    assert_int_equal(testing_totals(s).frequency_swapped, 1);
+}
+
+static void row_30_frequency_that_fits_is_kept(void **state)
+{
+    struct testing_stream *s = *state;
+    feed_nss(s, 0, 8, 250000000, 250000000);
+    expect_mips(s, 125.0);
+    assert_int_equal(testing_totals(s).frequency_swapped, 0);
+    assert_int_equal(testing_totals(s).frequency_disagrees, 0);
+}
+
+static void row_30_frequency_that_fits_neither_way_is_kept(void **state)
+{
+    struct testing_stream *s = *state;
+    feed_nss(s, 0, 20, 100000000, 250000000);
+    expect_mips(s, 125.0); /* as sent; the clock only ran 40 % of the time */
+    assert_int_equal(testing_totals(s).frequency_swapped, 0);
+    assert_int_equal(testing_totals(s).frequency_disagrees, 1);
+}
+
+static void row_30_is_for_nss_alone(void **state)
+{
+    struct testing_stream *s = *state;
+    for (uint32_t i = 0; i < 8; i++)
+        feed(s, A, (struct point){i, i * 500000000u, i * 3000000u, 0x0065cd1d, i * NS_PER_S});
+    assert_int_equal(testing_totals(s).frequency_swapped, 0);
+    assert_true(mips(s) < 1);
+}
+
 static void refused_number_gives_no_clock(void **state)
 {
     struct testing_stream *s = *state;
@@ -233,6 +304,11 @@ int main(void)
         TEST(row_20_late_clocks_are_not_used),
         TEST(row_22_restart_rebaselines),
         TEST(row_40_more_instructions_than_clocks),
+        TEST(row_30_swapped_frequency_is_put_right),
+        TEST(row_30_swapped_frequency_that_looks_fine),
+        TEST(row_30_frequency_that_fits_is_kept),
+        TEST(row_30_frequency_that_fits_neither_way_is_kept),
+        TEST(row_30_is_for_nss_alone),
         TEST(refused_number_gives_no_clock),
         TEST(rates_of_two_senders_do_not_mix),
         TEST(absurd_clocks_stay_in_range),
