@@ -285,8 +285,11 @@ static enum corral_err leave_breakpoint(struct core *c, struct diag *d)
 static enum corral_err prepare_run(struct core *c, struct diag *d)
 {
     struct cortex_m *m = c->priv;
-    uint32_t dhcsr = 0;
+    uint32_t dhcsr = 0, dfsr = 0;
     enum corral_err err = require_halted(c, "be started", &dhcsr, d);
+    if (!err)
+        err = link_read32(c->link, c->ap, DFSR, &dfsr, d);
+    m->dfsr |= dfsr & DFSR_ALL;
     if (!err)
         err = leave_breakpoint(c, d);
     if (!err && (dhcsr & (C_STEP | C_MASKINTS)))
