@@ -125,9 +125,10 @@ void prof_summary_text(const struct prof_summary *s, FILE *out)
     const struct prof_totals *t = &s->totals;
 
     fprintf(out,
-            "%" PRIu64 " packets from %" PRIu64 " sources, %" PRIu64 " samples (%" PRIu64 " active), %" PRIu64
-            " packets lost",
-            t->packets, t->sources, t->samples, t->active_samples, t->lost);
+            "%" PRIu64 " packet%s from %" PRIu64 " source%s, %" PRIu64 " samples (%" PRIu64
+            " active), %" PRIu64 " lost",
+            t->packets, t->packets == 1 ? "" : "s", t->sources, t->sources == 1 ? "" : "s", t->samples,
+            t->active_samples, t->lost);
     count_text(out, t->duplicates, "duplicates");
     count_text(out, t->late, "late");
     count_text(out, t->restarts, "restarts");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers of the profiler's tests (prof_testing.h). Offsets are typed from the profiler sheet, 3 to 7. */
-#include "prof_testing.h"
+#include "tests/unit/prof/prof_testing.h"
 
 static struct prof_scratch *scratch;
 static struct prof_decoded *decoded;
