@@ -67,6 +67,7 @@ static void start(struct fake_target *t, size_t n)
     c->control &= ~C_HALT;
     c->sticky |= S_RETIRE_ST;
     c->starts++;
+    c->cyccnt += c->run_cycles;
     c->regs[15] += 2;
     if (c->cti.out & 1) {
         halt(t, n, DFSR_EXTERNAL);

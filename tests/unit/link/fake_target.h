@@ -43,6 +43,7 @@ struct fake_core {
     bool faults;            /* every access to it faults */
     unsigned register_lag;  /* reads of DHCSR before S_REGRDY */
     unsigned lag_left;
+    uint32_t run_cycles; /* its cycle count moves by this at each start */
     uint64_t starts, stops;
 };
 

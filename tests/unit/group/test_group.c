@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The group against modelled cores and CTIs: what goes wrong on real parts and may not on the board. Cross-
+ * trigger sheet 1.7, 3.4, 3.5 and cases 12.A.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "group/group.h"
+#include "tests/unit/link/fake_target.h"
+
+#define DHCSR    0xE000EDF0u
+#define INTACK   (FAKE_CTI_BASE + 0x010)
+#define APPPULSE (FAKE_CTI_BASE + 0x01C)
+#define CTI_END  (FAKE_CTI_BASE + 0xFFF)
+
+struct bench {
+    struct fake_target *t;
+    struct link *link;
+    struct core *cores[FAKE_CORES];
+    size_t count;
+    struct group *group;
+};
+
+static struct bench open_bench_with(size_t count, int restart_output, const uint32_t *hz)
+{
+    static const char *const names[] = {"core0", "core1", "core2"};
+    struct bench b = {.t = fake_target_new(count), .count = count};
+    struct diag d = DIAG_INIT;
+    b.link = fake_target_link(b.t);
+    for (size_t i = 0; i < count; i++) {
+        struct cti *cti =
+            restart_output == -2 ? NULL : cti_open(b.link, (uint32_t)i, FAKE_CTI_BASE, restart_output, &d);
+        b.cores[i] = core_cortex_m_open(b.link, (uint32_t)i, names[i], hz ? hz[i] : 100000000, cti, &d);
+        assert_non_null(b.cores[i]);
+    }
+    b.group = group_new(b.cores, count, NULL, "group");
+    assert_non_null(b.group);
+    return b;
+}
+
+static struct bench open_bench(size_t count)
+{
+    return open_bench_with(count, 7, NULL);
+}
+
+static struct bench open_synced(size_t count)
+{
+    struct bench b = open_bench(count);
+    struct diag d = DIAG_INIT;
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_OK);
+    return b;
+}
+
+static void close_bench(struct bench *b)
+{
+    group_free(b->group);
+    for (size_t i = 0; i < b->count; i++)
+        core_close(b->cores[i]);
+    link_close(b->link);
+    fake_target_free(b->t);
+}
+
+static size_t writes_of(const struct bench *b, size_t from, uint32_t address)
+{
+    size_t n = 0;
+    for (size_t i = from; i < b->t->log_count; i++)
+        n += b->t->log[i].address == address;
+    return n;
+}
+
+static void assert_all(const struct event *e, enum core_state state)
+{
+    for (size_t i = 0; i < e->halt.core_count; i++)
+        assert_int_equal(e->halt.cores[i].state, state);
+}
+
+static void assert_unlatched(const struct bench *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        assert_int_equal(b->t->core[i].cti.out, 0);
+}
+
+static void test_halt_and_run_with_every_member_as_leader(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    for (size_t leader = 0; leader < 3; leader++) { /* A19: also the originator is acknowledged */
+        struct event e;
+        size_t from = b.t->log_count;
+        assert_int_equal(group_halt(b.group, leader, &e, &d), CORRAL_OK);
+        assert_int_equal(writes_of(&b, from, DHCSR), 1);
+        assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+        assert_all(&e, CORE_HALTED);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(e.halt.cores[i].first, i == leader);
+            assert_int_equal(e.halt.cores[i].reason,
+                             i == leader ? HALT_REASON_REQUEST : HALT_REASON_CROSS_TRIGGER);
+        }
+        assert_unlatched(&b);
+        from = b.t->log_count;
+        assert_int_equal(group_run(b.group, leader, &e, &d), CORRAL_OK);
+        assert_int_equal(writes_of(&b, from, APPPULSE), 1);
+        assert_int_equal(writes_of(&b, from, DHCSR), 0);
+        assert_all(&e, CORE_RUNNING);
+        for (size_t i = 0; i < 3; i++)
+            assert_true(e.halt.cores[i].restarted);
+    }
+    close_bench(&b);
+}
+
+static void test_a6_acknowledge_only_after_all_have_halted(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    b.t->core[2].other_ctm = true; /* comes late: it has to be asked by itself */
+    size_t from = b.t->log_count;
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    size_t acknowledged = 0;
+    for (size_t i = from; i < b.t->log_count; i++)
+        if (b.t->log[i].address == INTACK) {
+            acknowledged++;
+            assert_true(b.t->log[i].all_halted);
+        }
+    assert_true(acknowledged >= 3);
+    assert_unlatched(&b);
+    close_bench(&b);
+}
+
+static void test_a28_a_core_on_another_matrix_is_asked_by_itself(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[1].other_ctm = true;
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_HALTED);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SOFTWARE); /* the truth */
+    assert_true(e.halt.cores[0].first);
+    assert_false(e.halt.cores[1].first);
+    assert_false(e.halt.cores[2].first);
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_RUNNING);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SOFTWARE);
+    close_bench(&b);
+}
+
+static void test_a12_a_core_in_reset_does_not_fail_the_others(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[2].in_reset = true;
+    b.t->core[2].sticky = 1u << 25;
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_ERR_CORE_NO_HALT);
+    assert_non_null(strstr(d.message, "core2"));
+    assert_int_equal(e.halt.cores[0].state, CORE_HALTED);
+    assert_int_equal(e.halt.cores[1].state, CORE_HALTED);
+    assert_int_equal(e.halt.cores[2].state, CORE_RESET);
+    close_bench(&b);
+}
+
+static void test_a11_a_core_that_faults_does_not_fail_the_others(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[1].faults = true;
+    assert_int_equal(group_halt(b.group, 1, &e, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(e.halt.cores[0].state, CORE_HALTED);
+    assert_int_equal(e.halt.cores[1].state, CORE_UNKNOWN);
+    assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
+    assert_int_equal(e.halt.cores[1].state, CORE_UNKNOWN);
+    close_bench(&b);
+}
+
+static void test_a14_simultaneous_breakpoints_are_both_first(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    fake_target_stop(b.t, 1, 0x02);
+    b.t->core[2].dfsr |= 0x04; /* its watchpoint hit in the same cycle as the trigger came */
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+    assert_int_equal(e.halt.cores[0].reason, HALT_REASON_CROSS_TRIGGER);
+    assert_int_equal(e.halt.cores[1].reason, HALT_REASON_BREAKPOINT);
+    assert_int_equal(e.halt.cores[2].reason, HALT_REASON_WATCHPOINT);
+    assert_false(e.halt.cores[0].first);
+    assert_true(e.halt.cores[1].first);
+    assert_true(e.halt.cores[2].first);
+    close_bench(&b);
+}
+
+static void test_software_halt_names_the_core_that_stopped_by_itself(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    fake_target_stop(b.t, 1, 0x02);
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SOFTWARE);
+    assert_false(e.halt.cores[0].first);
+    assert_true(e.halt.cores[1].first);
+    close_bench(&b);
+}
+
+static void test_software_starts_with_the_leader(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    size_t from = b.t->log_count;
+    assert_int_equal(group_halt(b.group, 2, &e, &d), CORRAL_OK);
+    assert_true(e.halt.cores[2].first);
+    assert_false(e.halt.cores[0].first);
+    size_t order[3];
+    for (uint32_t i = 0; i < 3; i++)
+        order[i] = fake_target_find(b.t, from, i, DHCSR);
+    assert_true(order[2] < order[0] && order[0] < order[1]);
+    from = b.t->log_count;
+    assert_int_equal(group_run(b.group, 1, &e, &d), CORRAL_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        order[i] = fake_target_find(b.t, from, i, DHCSR);
+    assert_true(order[1] < order[0] && order[0] < order[2]);
+    assert_int_equal(fake_target_writes(b.t, FAKE_CTI_BASE, CTI_END), 0); /* D25 */
+    close_bench(&b);
+}
+
+static void test_a5_a_level_source_is_disarmed_before_acknowledge(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[0].level_halted = b.t->core[1].level_halted = true;
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+    assert_unlatched(&b);
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_RUNNING);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(b.t->core[i].cti.inen[0], 1); /* armed again */
+    close_bench(&b);
+}
+
+static void test_a5_a_stuck_request_is_an_error_and_no_pulse_is_sent(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[1].stuck = true;
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_ERR_CTI_STUCK);
+    assert_all(&e, CORE_HALTED);
+    size_t from = b.t->log_count;
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_ERR_CTI_STUCK);
+    assert_int_equal(writes_of(&b, from, APPPULSE), 0);
+    assert_all(&e, CORE_HALTED);
+    close_bench(&b);
+}
+
+static void test_a_straggler_gets_one_more_pulse(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    b.t->core[2].deaf_restarts = 1;
+    size_t from = b.t->log_count;
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_int_equal(writes_of(&b, from, APPPULSE), 2);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(b.t->core[i].starts, 1);
+    close_bench(&b);
+}
+
+static void test_a_core_deaf_to_restart_is_resumed_by_itself(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    b.t->core[1].deaf_to_restart = true;
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_RUNNING);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SOFTWARE);
+    assert_true(e.halt.cores[1].restarted);
+    close_bench(&b);
+}
+
+/* Seed 14: a pulse into a group of which one core has stopped again would start it against the user's will.
+ */
+static void test_no_second_pulse_into_a_half_stopped_group(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    b.t->core[1].stop_at_once = 0x02;
+    b.t->core[2].deaf_restarts = 1;
+    size_t from = b.t->log_count;
+    group_run(b.group, 0, &e, &d);
+    assert_int_equal(writes_of(&b, from, APPPULSE), 1);
+    assert_true(e.halt.cores[1].restarted);
+    assert_int_equal(e.halt.cores[1].state, CORE_HALTED);
+    assert_int_equal(b.t->core[1].starts, 1);
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_HALTED);
+    assert_int_equal(e.halt.cores[1].reason, HALT_REASON_BREAKPOINT);
+    assert_true(e.halt.cores[1].first);
+    close_bench(&b);
+}
+
+/* A20: the step over a breakpoint halts again, and that pulse latches the request of all. */
+static void test_a_step_before_the_run_leaves_nothing_latched(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(core_set_breakpoint(b.cores[1], b.t->core[1].regs[15], &d), CORRAL_OK);
+    assert_int_equal(core_set_breakpoint(b.cores[0], b.t->core[0].regs[15], &d), CORRAL_OK);
+    fake_target_stop(b.t, 1, 0x02);
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_RUNNING);
+    assert_unlatched(&b);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    close_bench(&b);
+}
+
+static void test_cores_that_run_are_sent_no_pulse(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    size_t from = b.t->log_count;
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_int_equal(b.t->log_count, from);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_NONE);
+    assert_false(e.halt.cores[0].restarted);
+    close_bench(&b);
+}
+
+static void test_without_restart_output_the_halt_is_shared_and_the_run_is_not(void **state)
+{
+    (void)state;
+    struct bench b = open_bench_with(2, -1, NULL);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_OK);
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SOFTWARE);
+    assert_all(&e, CORE_RUNNING);
+    close_bench(&b);
+}
+
+static void test_sync_is_all_or_nothing(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(3);
+    struct diag d = DIAG_INIT;
+    b.t->core[2].outen_read_only = true;
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_ERR_NO_CROSS_TRIGGER);
+    assert_non_null(strstr(d.message, "core2"));
+    assert_int_equal(group_mechanism(b.group), GROUP_MECHANISM_SOFTWARE);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(b.t->core[i].cti.control, 0);
+        assert_int_equal(b.t->core[i].cti.inen[0], 0);
+        assert_int_equal(b.t->core[i].cti.outen[7], 0);
+    }
+    close_bench(&b);
+}
+
+static void test_sync_without_a_cti_says_whose(void **state)
+{
+    (void)state;
+    struct bench b = open_bench_with(2, -2, NULL);
+    struct diag d = DIAG_INIT;
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_ERR_NO_CROSS_TRIGGER);
+    assert_non_null(strstr(d.message, "core0"));
+    assert_int_equal(group_mechanism(b.group), GROUP_MECHANISM_SOFTWARE);
+    close_bench(&b);
+}
+
+static void test_a1_channels_in_use_are_left_alone(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(2);
+    struct diag d = DIAG_INIT;
+    b.t->core[0].cti.control = 1;
+    b.t->core[0].cti.inen[4] = 1;
+    b.t->core[1].cti.control = 1;
+    b.t->core[1].cti.outen[3] = 4;
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(b.t->core[i].cti.inen[0], 2); /* the two that are free on both: 1 and 3 */
+        assert_int_equal(b.t->core[i].cti.outen[7], 8);
+    }
+    assert_int_equal(b.t->core[0].cti.inen[4], 1);
+    assert_int_equal(group_disable_sync(b.group, &d), CORRAL_OK);
+    b.t->core[1].cti.outen[3] = 0xE;
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_ERR_NO_CROSS_TRIGGER);
+    close_bench(&b);
+}
+
+/* Core 0 counts longer at both ends: started first, stopped last. Counts wrap. */
+static void round_of(struct bench *b, uint32_t from0, uint32_t cycles0, uint32_t from1, uint32_t cycles1,
+                     struct group_skew *skew)
+{
+    struct diag d = DIAG_INIT;
+    assert_int_equal(group_halt(b->group, 0, NULL, &d), CORRAL_OK);
+    b->t->core[0].cyccnt = from0;
+    b->t->core[1].cyccnt = from1;
+    b->t->core[0].run_cycles = cycles0;
+    b->t->core[1].run_cycles = cycles1;
+    assert_int_equal(group_measure_round(b->group, 0, 1, NS_PER_MS, skew, &d), CORRAL_OK);
+}
+
+static void test_skew_is_half_of_the_difference_modulo_2_32(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct group_skew skew;
+    round_of(&b, 0xFFFFFFF0, 0x1000, 5, 0x1000 - 6, &skew);
+    assert_int_equal(skew.cycles[0], 0x1000);
+    assert_int_equal(skew.cycles[1], 0x1000 - 6);
+    assert_int_equal(skew.skew_ns, 30); /* 6 cycles of 10 ns, halved */
+    assert_int_equal(skew.error_ns, 10);
+    round_of(&b, 0, 100, 0, 106, &skew);
+    assert_int_equal(skew.skew_ns, 30);
+    close_bench(&b);
+}
+
+static void test_skew_of_unlike_clocks_is_compared_in_time(void **state)
+{
+    (void)state;
+    static const uint32_t hz[] = {200000000, 50000000};
+    struct bench b = open_bench_with(2, 7, hz);
+    struct group_skew skew;
+    round_of(&b, 0, 400100, 0, 100000, &skew); /* 2000500 ns and 2000000 ns */
+    assert_int_equal(skew.skew_ns, 250);
+    assert_int_equal(skew.error_ns, 20);
+    close_bench(&b);
+}
+
+static void test_skew_without_a_known_clock_is_not_a_number(void **state)
+{
+    (void)state;
+    static const uint32_t hz[] = {100000000, 0};
+    struct bench b = open_bench_with(2, 7, hz);
+    struct group_skew skew;
+    round_of(&b, 0, 100, 0, 106, &skew);
+    assert_true(skew.skew_ns == EVENT_NO_TIME);
+    assert_true(skew.error_ns == EVENT_NO_TIME);
+    assert_int_equal(skew.cycles[1], 106);
+    close_bench(&b);
+}
+
+static void test_a_round_begins_with_all_halted(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct group_skew skew;
+    assert_int_equal(group_measure_round(b.group, 0, 1, NS_PER_MS, &skew, &d), CORRAL_ERR_CORE_STATE);
+    assert_int_equal(group_measure_round(b.group, 0, 0, NS_PER_MS, &skew, &d), CORRAL_ERR_USAGE);
+    close_bench(&b);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_halt_and_run_with_every_member_as_leader),
+        cmocka_unit_test(test_a6_acknowledge_only_after_all_have_halted),
+        cmocka_unit_test(test_a28_a_core_on_another_matrix_is_asked_by_itself),
+        cmocka_unit_test(test_a12_a_core_in_reset_does_not_fail_the_others),
+        cmocka_unit_test(test_a11_a_core_that_faults_does_not_fail_the_others),
+        cmocka_unit_test(test_a14_simultaneous_breakpoints_are_both_first),
+        cmocka_unit_test(test_software_halt_names_the_core_that_stopped_by_itself),
+        cmocka_unit_test(test_software_starts_with_the_leader),
+        cmocka_unit_test(test_a5_a_level_source_is_disarmed_before_acknowledge),
+        cmocka_unit_test(test_a5_a_stuck_request_is_an_error_and_no_pulse_is_sent),
+        cmocka_unit_test(test_a_straggler_gets_one_more_pulse),
+        cmocka_unit_test(test_a_core_deaf_to_restart_is_resumed_by_itself),
+        cmocka_unit_test(test_no_second_pulse_into_a_half_stopped_group),
+        cmocka_unit_test(test_a_step_before_the_run_leaves_nothing_latched),
+        cmocka_unit_test(test_cores_that_run_are_sent_no_pulse),
+        cmocka_unit_test(test_without_restart_output_the_halt_is_shared_and_the_run_is_not),
+        cmocka_unit_test(test_sync_is_all_or_nothing),
+        cmocka_unit_test(test_sync_without_a_cti_says_whose),
+        cmocka_unit_test(test_a1_channels_in_use_are_left_alone),
+        cmocka_unit_test(test_skew_is_half_of_the_difference_modulo_2_32),
+        cmocka_unit_test(test_skew_of_unlike_clocks_is_compared_in_time),
+        cmocka_unit_test(test_skew_without_a_known_clock_is_not_a_number),
+        cmocka_unit_test(test_a_round_begins_with_all_halted),
+    };
+    return cmocka_run_group_tests_name("group", tests, NULL, NULL);
+}
