@@ -12,7 +12,7 @@
 #include "firmware/uart.h"
 #include "firmware/work.h"
 
-#define PIECE        8u /* samples a piece */
+#define PIECE        5u /* samples a piece */
 #define HEAP_COUNT   96u
 #define LINE_MS      7u
 #define IRQ_PRIORITY 0x40u
@@ -157,7 +157,7 @@ void core_main(void)
     for (;;) {
         filter_piece();
         mailbox_answer_poll();
-        work.crc = crc16_update(work.crc, (const uint8_t *)work.in, PIECE / 2);
+        work.crc = crc16_update(work.crc, (const uint8_t *)work.in, 4);
         heap_piece();
         mailbox_answer_poll();
         run_script();
