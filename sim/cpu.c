@@ -50,7 +50,7 @@ static inline bool fetch(struct cpu *c, uint32_t address, uint32_t *half)
 
 static uint8_t it_advance(uint8_t it)
 {
-    return it & 7u ? (uint8_t)((it & 0xE0u) | ((it << 1) & 0x1Fu)) : 0;
+    return (uint8_t)(it & 7u ? (it & 0xE0u) | ((it << 1) & 0x1Fu) : 0u);
 }
 
 /* The instruction inside an IT block: perhaps passed over, and the state moves on unless it faults. BKPT and

@@ -176,10 +176,10 @@ static inline uint32_t cpu_shift(uint32_t v, unsigned type, unsigned amount, uin
         return v;
     switch (type) {
     case 0:
-        *carry = amount <= 32 ? (uint8_t)((v >> (32 - amount)) & 1u) : 0;
+        *carry = (uint8_t)(amount <= 32 ? (v >> (32 - amount)) & 1u : 0u);
         return amount < 32 ? v << amount : 0;
     case 1:
-        *carry = amount <= 32 ? (uint8_t)((v >> (amount - 1)) & 1u) : 0;
+        *carry = (uint8_t)(amount <= 32 ? (v >> (amount - 1)) & 1u : 0u);
         return amount < 32 ? v >> amount : 0;
     case 2:
         if (amount > 31) {
