@@ -34,14 +34,19 @@ uint32_t capture_input_u32(const struct capture_input *in, const uint8_t *p)
     return in->big_endian ? load_be32(p) : load_le32(p);
 }
 
+static void print_to(char *out, size_t size, const char *fmt, va_list args)
+{
+    if (vsnprintf(out, size, fmt, args) < 0)
+        out[0] = '\0';
+}
+
 int capture_input_damaged(const struct capture_input *in, uint64_t offset, struct diag *d, const char *fmt,
                           ...)
 {
     char what[200];
     va_list args;
     va_start(args, fmt);
-    if (vsnprintf(what, sizeof(what), fmt, args) < 0)
-        what[0] = '\0';
+    print_to(what, sizeof(what), fmt, args);
     va_end(args);
     if (ferror(in->file)) {
         diag_set(d, CORRAL_ERR_IO, "%.100s: reading failed at offset %llu", in->path,

@@ -45,7 +45,8 @@ void capture_reader_close(struct capture_reader *r);
 /* 1 = a packet, 0 = end of file, -1 = the file is damaged here (*d says where); what came before stands. */
 int capture_reader_next(struct capture_reader *r, struct capture_packet *packet, struct diag *d);
 /* True when the packet holds a UDP datagram; counts what it sees. */
-bool capture_reader_udp(struct capture_reader *r, const struct capture_packet *packet, struct capture_udp *udp);
+bool capture_reader_udp(struct capture_reader *r, const struct capture_packet *packet,
+                        struct capture_udp *udp);
 void capture_reader_get_stats(const struct capture_reader *r, struct capture_reader_stats *stats);
 /* Does the file begin like pcap or pcapng? (Else `decode prof` takes it for one raw datagram.) */
 bool capture_reader_probe(const uint8_t *data, size_t size);

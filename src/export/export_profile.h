@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile as exporters want it: stacks with counts, root first. Neutral, so that exporters need know nothing
- * of prof/ and symbol/; session fills it in.
+ * A profile as exporters want it: stacks with counts, root first. Neutral, so that exporters need know
+ * nothing of prof/ and symbol/; session fills it in.
  */
 #ifndef CORRAL_EXPORT_EXPORT_PROFILE_H
 #define CORRAL_EXPORT_EXPORT_PROFILE_H

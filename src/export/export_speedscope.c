@@ -13,9 +13,13 @@
 
 #include "export/export_file.h"
 
+struct frame_entry {
+    const struct export_frame *frame;
+};
+
 /* Distinct frames: open addressing over their order of appearance. */
 struct frame_table {
-    const struct export_frame **frames;
+    struct frame_entry *entries;
     size_t count;
     size_t room;
     size_t *slots; /* 0 = free, else number + 1 */
@@ -49,7 +53,7 @@ static bool same_frame(const struct export_frame *a, const struct export_frame *
 static size_t find_slot(const struct frame_table *t, const struct export_frame *frame)
 {
     size_t slot = (size_t)(hash_frame(frame) % t->slot_count);
-    while (t->slots[slot] && !same_frame(t->frames[t->slots[slot] - 1], frame))
+    while (t->slots[slot] && !same_frame(t->entries[t->slots[slot] - 1].frame, frame))
         slot = (slot + 1) % t->slot_count;
     return slot;
 }
@@ -57,11 +61,11 @@ static size_t find_slot(const struct frame_table *t, const struct export_frame *
 static bool grow(struct frame_table *t)
 {
     size_t room = t->room ? t->room * 2 : 256;
-    const struct export_frame **frames = realloc(t->frames, room * sizeof(*frames));
-    if (frames)
-        t->frames = frames;
+    struct frame_entry *entries = realloc(t->entries, room * sizeof(*entries));
+    if (entries)
+        t->entries = entries;
     size_t *slots = calloc(room * 2, sizeof(*slots));
-    if (!frames || !slots) {
+    if (!entries || !slots) {
         free(slots);
         return false;
     }
@@ -70,7 +74,7 @@ static bool grow(struct frame_table *t)
     t->slot_count = room * 2;
     t->room = room;
     for (size_t i = 0; i < t->count; i++)
-        t->slots[find_slot(t, t->frames[i])] = i + 1;
+        t->slots[find_slot(t, t->entries[i].frame)] = i + 1;
     return true;
 }
 
@@ -80,7 +84,7 @@ static bool add_frame(struct frame_table *t, const struct export_frame *frame)
         return false;
     size_t slot = find_slot(t, frame);
     if (t->slots[slot] == 0) {
-        t->frames[t->count++] = frame;
+        t->entries[t->count++].frame = frame;
         t->slots[slot] = t->count;
     }
     return true;
@@ -102,13 +106,13 @@ static void put_frames(FILE *out, const struct frame_table *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-        export_file_json_string(out, t->frames[i]->name);
-        if (t->frames[i]->file) {
+        export_file_json_string(out, t->entries[i].frame->name);
+        if (t->entries[i].frame->file) {
             fputs(",\"file\":", out);
-            export_file_json_string(out, t->frames[i]->file);
+            export_file_json_string(out, t->entries[i].frame->file);
         }
-        if (t->frames[i]->line)
-            fprintf(out, ",\"line\":%" PRIu32, t->frames[i]->line);
+        if (t->entries[i].frame->line)
+            fprintf(out, ",\"line\":%" PRIu32, t->entries[i].frame->line);
         putc('}', out);
     }
 }
@@ -146,7 +150,7 @@ static void put_profile(FILE *out, const struct frame_table *t, const struct exp
 
 enum corral_err export_speedscope(const struct export_profile *profile, const char *path, struct diag *d)
 {
-    struct frame_table table = {.frames = NULL};
+    struct frame_table table = {.entries = NULL};
     struct export_file f;
     enum corral_err err = export_file_begin(&f, path, d);
     if (err != CORRAL_OK)
@@ -172,7 +176,7 @@ enum corral_err export_speedscope(const struct export_profile *profile, const ch
     fputs("]}\n", f.out);
     err = export_file_end(&f, d);
 out:
-    free(table.frames);
+    free(table.entries);
     free(table.slots);
     return err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ELF and DWARF (libdw) as one flat index: address to function, inlines, file and line; name to address.
- * Hostile input: a wrong or cut ELF is refused with a sentence, never guessed at. Immutable once opened, so it
- * may be read from any thread.
+ * Hostile input: a wrong or cut ELF is refused with a sentence, never guessed at. Immutable once opened, so
+ * it may be read from any thread.
  */
 #ifndef CORRAL_SYMBOL_SYMBOL_H
 #define CORRAL_SYMBOL_SYMBOL_H
@@ -21,7 +21,8 @@ struct symbol_function {
     uint32_t size;
 };
 
-/* From a file, or from bytes (borrowed until symbol_close). NULL with *d set. `label` names it in messages. */
+/* From a file, or from bytes (borrowed until symbol_close). NULL with *d set. `label` names it in messages.
+ */
 struct symbol_index *symbol_open(const char *path, struct diag *d);
 struct symbol_index *symbol_open_memory(const uint8_t *data, size_t size, const char *label, struct diag *d);
 void symbol_close(struct symbol_index *s); /* NULL is allowed */

@@ -130,7 +130,7 @@ static inline void file_packet(struct capture_file *f, uint32_t id, uint64_t sta
 /* Writes the first `n` bytes to a new file in the current folder and returns its name, to be unlinked. */
 static inline void file_store(const void *data, size_t n, char name[32])
 {
-    strcpy(name, "capture-test-XXXXXX");
+    snprintf(name, 32, "capture-test-XXXXXX");
     int fd = mkstemp(name);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, data, n), (ssize_t)n);

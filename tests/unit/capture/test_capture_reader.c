@@ -9,6 +9,7 @@
 /* A raw IPv4 packet to port 51080 that carries eight bytes. */
 static void make_ip(uint8_t p[UDP_BYTES])
 {
+    static const uint8_t payload[8] = "payload!";
     memset(p, 0, UDP_BYTES);
     p[0] = 0x45;
     store_be16(p + 2, UDP_BYTES);
@@ -18,7 +19,7 @@ static void make_ip(uint8_t p[UDP_BYTES])
     store_be16(p + 20, 40000);
     store_be16(p + 22, 51080);
     store_be16(p + 24, 16);
-    memcpy(p + 28, "payload!", 8);
+    memcpy(p + 28, payload, sizeof(payload));
 }
 
 static struct capture_reader *open_bytes(const void *data, size_t n, struct diag *d)

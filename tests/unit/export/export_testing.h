@@ -25,7 +25,7 @@
 /* A new empty folder below the current one, to be removed with remove_folder. */
 static inline void make_folder(char name[32])
 {
-    strcpy(name, "export-test-XXXXXX");
+    snprintf(name, 32, "export-test-XXXXXX");
     assert_non_null(mkdtemp(name));
 }
 

@@ -48,7 +48,7 @@ static int build(const struct builder *b, const char *more, char name[32])
         print_message("# %s is not installed: left out\n", b->tool);
         return 0;
     }
-    strcpy(name, "symbol-test-XXXXXX");
+    snprintf(name, 32, "symbol-test-XXXXXX");
     int fd = mkstemp(name);
     assert_true(fd >= 0);
     close(fd);
