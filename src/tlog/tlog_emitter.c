@@ -13,10 +13,11 @@
 
 #include "base/text.h"
 
-#define TEXT_MAX       TEXT_CLEAN_MAX(UINT16_MAX) /* msg_size has 16 bits */
-#define DEFAULT_HZ     1000u
-#define JITTER_SECONDS 10 /* neighbours logged from interrupts may stand back by a little; more is a reboot \
-                           */
+#define TEXT_MAX   TEXT_CLEAN_MAX(UINT16_MAX) /* msg_size has 16 bits */
+#define DEFAULT_HZ 1000u
+#define JITTER_SECONDS                                                                   \
+    10 /* neighbours logged from interrupts may stand back by a little; more is a reboot \
+        */
 #define TICKS_MAX (INT64_MAX / 2)
 
 struct tlog_emitter {
@@ -86,16 +87,17 @@ static int64_t unwrap(struct tlog_emitter *e, uint32_t timestamp, bool restarted
     bool near = step >= -jitter && (step <= jitter || !restarted);
 
     if (e->time_known && near && e->ticks < TICKS_MAX)
-        e->ticks = e->ticks + step < 0 ? 0 : e->ticks + step;
+        e->ticks += step;
     else
         e->ticks = timestamp;
     e->time_known = true;
     e->last_timestamp = timestamp;
 
-    int64_t seconds = e->ticks / e->hz;
+    int64_t ticks = e->ticks < 0 ? 0 : e->ticks; /* jitter right behind the start of the scale */
+    int64_t seconds = ticks / e->hz;
     if (seconds >= INT64_MAX / NS_PER_S)
         return EVENT_NO_TIME; /* only stamps made up to do so get here */
-    return seconds * NS_PER_S + e->ticks % e->hz * NS_PER_S / e->hz;
+    return seconds * NS_PER_S + ticks % e->hz * NS_PER_S / e->hz;
 }
 
 /* Say what the sequence number shows, before the record itself. True when it shows a restart. */

@@ -251,6 +251,13 @@ static void case_27_jitter_across_the_wrap(void **state)
     check_times(*state, stamps, want, NULL, 4);
 }
 
+static void case_27_jitter_below_the_first_stamp(void **state)
+{
+    static const uint32_t stamps[] = {5, 0xfffffffeu, 3};
+    static const int64_t want[] = {5, 0, 3};
+    check_times(*state, stamps, want, NULL, 3);
+}
+
 static void case_27_time_goes_back_to_the_start(void **state)
 {
     static const uint32_t stamps[] = {0xfffffff0u, 20, 3600000, 7, 8};
@@ -331,6 +338,7 @@ int main(void)
         RIG_TEST(case_27_time_wraps),
         RIG_TEST(case_27_time_goes_back_by_jitter),
         RIG_TEST(case_27_jitter_across_the_wrap),
+        RIG_TEST(case_27_jitter_below_the_first_stamp),
         RIG_TEST(case_27_time_goes_back_to_the_start),
         RIG_TEST(a_restart_starts_the_time_anew),
         RIG_TEST(case_42_old_boot_records_first),
