@@ -97,6 +97,30 @@ static void row_27_silence_longer_than_a_wrap(void **state)
     assert_int_equal(target_ns(s), 2000000400); /* the least that fits: a halted target's clock stood still */
 }
 
+/* At 2^20 Hz the clock wraps in exactly 4096 s. */
+static void row_27_from_which_moment_a_silence_is_too_long(void **state)
+{
+    static const struct {
+        int64_t first, second;
+        bool trusted;
+    } cases[] = {
+        {0, 4096 * NS_PER_S, false},
+        {0, 4096 * NS_PER_S - 1, true},
+        {EVENT_NO_TIME, 9000 * NS_PER_S, true}, /* without host times nothing is known against it */
+        {0, EVENT_NO_TIME, true},
+        {9000 * NS_PER_S, 0, true},
+        {7, 7, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct testing_stream *s = testing_stream_new();
+        feed(s, A, (struct point){0, 0, 0, 1 << 20, cases[i].first});
+        feed(s, A, (struct point){1, 1 << 20, 1000000, 1 << 20, cases[i].second});
+        expect_mips(s, cases[i].trusted ? 1.0 : -1.0);
+        testing_stream_free(s);
+    }
+}
+
 static void row_28_no_frequency(void **state)
 {
     struct testing_stream *s = *state;
@@ -234,6 +258,59 @@ static void row_30_frequency_that_fits_neither_way_is_kept(void **state)
     assert_int_equal(testing_totals(s).frequency_disagrees, 1);
 }
 
+/* The target stood still while it was first measured; what it did then counts once the order is known. */
+static void row_30_measured_again_until_it_fits(void **state)
+{
+    struct testing_stream *s = *state;
+    struct testing_packet packet = {.seq = 0, .hz = 0x0065cd1d, .enabled = 1};
+    feed_nss(s, 0, 2, 500000000, 0x0065cd1d);
+    for (uint32_t i = 2; i < 6; i++) { /* halted for 4 s */
+        packet.seq = i;
+        packet.clocks = 500000000;
+        packet.instructions = 250000000;
+        size_t size = testing_nss(s->data, &packet, 4, 4);
+        prof_streams_datagram(s->streams, A, s->data, size, (int64_t)i * NS_PER_S);
+    }
+    assert_int_equal(testing_totals(s).frequency_disagrees, 1);
+    for (uint32_t i = 6; i < 14; i++) {
+        packet.seq = i;
+        packet.clocks += 500000000;
+        packet.instructions += 250000000;
+        size_t size = testing_nss(s->data, &packet, 4, 4);
+        prof_streams_datagram(s->streams, A, s->data, size, (int64_t)i * NS_PER_S);
+    }
+    assert_int_equal(testing_totals(s).frequency_swapped, 1);
+    expect_mips(s, 250.0);
+}
+
+static void row_30_edges_of_a_fifth(void **state)
+{
+    static const struct {
+        uint32_t real;
+        bool fits;
+    } cases[] = {{80000000, true}, {79999999, false}, {120000000, true}, {120000001, false}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct testing_stream *s = testing_stream_new();
+        feed_nss(s, 0, 4, cases[i].real, 100000000);
+        assert_int_equal(testing_totals(s).frequency_disagrees, !cases[i].fits);
+        testing_stream_free(s);
+    }
+}
+
+static void row_30_without_host_times(void **state)
+{
+    struct testing_stream *s = *state;
+    for (uint32_t i = 0; i < 8; i++) {
+        struct testing_packet packet = {
+            .seq = i, .clocks = i * 1000, .instructions = i * 500, .hz = HZ, .enabled = 1};
+        size_t size = testing_nss(s->data, &packet, 4, 4);
+        prof_streams_datagram(s->streams, A, s->data, size, EVENT_NO_TIME);
+    }
+    expect_mips(s, 125.0);
+    assert_int_equal(testing_totals(s).frequency_disagrees, 0);
+}
+
 static void row_30_is_for_nss_alone(void **state)
 {
     struct testing_stream *s = *state;
@@ -299,6 +376,7 @@ int main(void)
         TEST(row_25_clock_zero_is_a_baseline),
         TEST(row_26_equal_clocks),
         TEST(row_27_silence_longer_than_a_wrap),
+        cmocka_unit_test(row_27_from_which_moment_a_silence_is_too_long),
         TEST(row_28_no_frequency),
         TEST(row_29_frequency_changes),
         TEST(row_20_late_clocks_are_not_used),
@@ -308,6 +386,9 @@ int main(void)
         TEST(row_30_swapped_frequency_that_looks_fine),
         TEST(row_30_frequency_that_fits_is_kept),
         TEST(row_30_frequency_that_fits_neither_way_is_kept),
+        TEST(row_30_measured_again_until_it_fits),
+        cmocka_unit_test(row_30_edges_of_a_fifth),
+        TEST(row_30_without_host_times),
         TEST(row_30_is_for_nss_alone),
         TEST(refused_number_gives_no_clock),
         TEST(rates_of_two_senders_do_not_mix),

@@ -77,6 +77,98 @@ static void row_31_thread_past_the_layout(void **state)
     assert_int_equal(d->data.bad_samples, 0);
 }
 
+/* Header bytes without a pattern, so that a field read at a wrong offset or width shows. */
+static void fill_header(size_t size)
+{
+    for (size_t i = 4; i < size; i++)
+        buffer[i] = (uint8_t)(i * 7 + 1);
+}
+
+static void v21_fields_at_their_offsets(void **state)
+{
+    (void)state;
+    size_t size = testing_v21(buffer, &(struct testing_packet){.count = 0}, 4, 4);
+    fill_header(size);
+    store_be32(buffer + 124, 4);
+    const struct profile_header *h = &testing_decode(buffer, size, -1)->data.header;
+    assert_int_equal(h->thread_count, 12);
+    assert_int_equal(h->perf_counter_count, 8);
+    assert_int_equal(h->sample_stack_words, 4);
+    assert_int_equal(h->clocks, load_be32(buffer + 4));
+    assert_int_equal(h->profile_instructions, load_be32(buffer + 56));
+    assert_int_equal(h->enabled, load_be16(buffer + 60));
+    assert_int_equal(h->hrt, load_be16(buffer + 62));
+    assert_int_equal(h->high, load_be16(buffer + 64));
+    assert_int_equal(h->profiler_thread, load_be16(buffer + 66));
+    assert_int_equal(h->clock_hz, load_be32(buffer + 68));
+    assert_int_equal(h->seq, load_be32(buffer + 72));
+    assert_int_equal(h->cpu_id, load_be32(buffer + 76));
+    assert_int_equal(h->ddr_hz, load_be32(buffer + 80));
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(h->instruction_count[i], load_be32(buffer + 8 + 4 * i));
+    for (size_t i = 12; i < PROFILE_MAX_THREADS; i++)
+        assert_int_equal(h->instruction_count[i], 0);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(h->perf_counters[i], load_be32(buffer + 84 + 4 * i));
+        assert_int_equal(h->perf_config[i], buffer[116 + i]);
+    }
+}
+
+static void nss_fields_at_their_offsets(void **state)
+{
+    (void)state;
+    size_t size = testing_nss(buffer, &(struct testing_packet){.count = 0}, 4, 4);
+    fill_header(size);
+    buffer[7] = 3;
+    const struct profile_header *h = &testing_decode(buffer, size, -1)->data.header;
+    assert_int_equal(h->sample_stack_words, 3);
+    assert_int_equal(h->stat_select[0], buffer[4]);
+    assert_int_equal(h->stat_select[1], buffer[5]);
+    assert_int_equal(h->seq, load_be32(buffer + 8));
+    assert_int_equal(h->profile_instructions, load_be32(buffer + 12));
+    assert_int_equal(h->cpu_id, load_be32(buffer + 20));
+    assert_int_equal(h->clock_hz, load_be32(buffer + 24));
+    assert_int_equal(h->ddr_hz, load_be32(buffer + 28));
+    assert_int_equal(h->d_blocked, load_be16(buffer + 32));
+    assert_int_equal(h->i_blocked, load_be16(buffer + 34));
+    assert_int_equal(h->high, load_be16(buffer + 36));
+    assert_int_equal(h->enabled, load_be16(buffer + 38));
+    assert_int_equal(h->hrt, load_be16(buffer + 40));
+    assert_int_equal(h->profiler_thread, buffer[42]);
+    assert_int_equal(h->sample_sets, buffer[43]);
+    assert_int_equal(h->sets_map, load_be32(buffer + 44));
+    assert_int_equal(h->clocks, load_be32(buffer + 48));
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(h->instruction_count[i], load_be32(buffer + 52 + 4 * i));
+    for (size_t i = 12; i < PROFILE_MAX_THREADS; i++)
+        assert_int_equal(h->instruction_count[i], 0);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(h->stats[i], load_be32(buffer + 100 + 4 * i));
+}
+
+static void v21_sample_fields(void **state)
+{
+    (void)state;
+    size_t size = testing_v21(buffer, &(struct testing_packet){.count = 1}, 2, 2);
+    for (size_t i = 128; i < size; i++)
+        buffer[i] = (uint8_t)(i * 7 + 1);
+    buffer[128 + 15] = 0xa5; /* branch buffer status 2, I-blocked, thread 5 */
+    const struct profile_sample *s = testing_decode(buffer, size, -1)->data.samples;
+    assert_int_equal(s->pc, load_be32(buffer + 128));
+    assert_int_equal(s->pid, load_be32(buffer + 132));
+    assert_int_equal(s->active, load_be16(buffer + 136));
+    assert_int_equal(s->d_blocked, load_be16(buffer + 138));
+    assert_int_equal(s->i_blocked, load_be16(buffer + 140));
+    assert_int_equal(s->cond_codes, buffer[142]);
+    assert_int_equal(s->thread, 5);
+    assert_true(s->self_i_blocked && !s->self_d_blocked);
+    assert_int_equal(s->a_reg, load_be32(buffer + 144));
+    assert_int_equal(s->parent_count, 2);
+    assert_int_equal(s->parents[0], load_be32(buffer + 148));
+    assert_int_equal(s->parents[1], load_be32(buffer + 152));
+    assert_int_equal(s->parents[2], 0); /* words that are not there read as 0 */
+}
+
 static void row_42_too_many_counters(void **state)
 {
     (void)state;
@@ -117,6 +209,7 @@ static void row_44_name_without_nul(void **state)
     (void)state;
     size_t size = testing_counters(buffer, 3);
     memset(buffer + 16, 'A', 20);
+    memset(buffer + 36, 'v', 4); /* the value behind it is no part of the name */
     memset(buffer + 40, 0xff, 20);
     memcpy(buffer + 64, "a\\b\x01\x7f\xc3\xa4\n\0zz", 11);
     const struct prof_decoded *d = testing_decode(buffer, size, -1);
@@ -151,8 +244,13 @@ static void glued_packet_behind_counters(void **state)
     assert_int_equal(testing_decode(buffer, first + second, -1)->consumed, first);
     store_be16(buffer + first, 0x1234); /* no known kind: nothing more to read */
     assert_int_equal(testing_decode(buffer, first + second, -1)->consumed, first + second);
-    store_be16(buffer + first, 0x3eb5);
-    assert_int_equal(testing_decode(buffer, first + 1, -1)->consumed, first + 1);
+    static const uint16_t kinds[] = {0x3eb5, 0x3ea0, 0x9ea0, 0xaea0, 0xaea1};
+    for (size_t i = 0; i < 5; i++) {
+        store_be16(buffer + first, kinds[i]);
+        assert_int_equal(testing_decode(buffer, first + 1, -1)->consumed, first + 1);
+        assert_int_equal(testing_decode(buffer, first + 2, -1)->consumed, first);
+        assert_int_equal(testing_decode(buffer, first + second, -1)->consumed, first);
+    }
 }
 
 static size_t make_maps(unsigned count, uint32_t shift)
@@ -236,7 +334,10 @@ static void rows_53_and_55_encoding_follows_the_sender(void **state)
         assert_int_equal(m->entries[3].type, 21);
         assert_int_equal(m->entries[3].pages, 0);
     }
+    assert_false(testing_decode(buffer, size, 21)->maps.last);
+    assert_true(testing_decode(buffer, size, 18)->maps.v21);
     store_be16(buffer, 0xaea1);
+    assert_false(testing_decode(buffer, size, 17)->maps.last);
     store_be16(buffer + 22, 0xa000);
     const struct profile_maps *m = &testing_decode(buffer, size, 21)->maps;
     assert_true(m->v21 && m->last);
@@ -253,6 +354,9 @@ int main(void)
         cmocka_unit_test(row_16_header_size_tells_the_layout),
         cmocka_unit_test(row_17_stack_words),
         cmocka_unit_test(row_31_thread_past_the_layout),
+        cmocka_unit_test(v21_fields_at_their_offsets),
+        cmocka_unit_test(nss_fields_at_their_offsets),
+        cmocka_unit_test(v21_sample_fields),
         cmocka_unit_test(row_42_too_many_counters),
         cmocka_unit_test(row_43_last_counter_cut),
         cmocka_unit_test(row_44_name_without_nul),

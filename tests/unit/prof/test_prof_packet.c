@@ -345,6 +345,8 @@ static void golden_sizes(void **state)
     assert_int_equal(prof_packet_write(&packet, buffer, sizeof(buffer)), 0);
     packet = packet_with(samples, 1);
     packet.layout = PROFILE_NSS;
+    assert_int_equal(prof_packet_write(&packet, buffer, sizeof(buffer)), 0);
+    packet.layout = PROFILE_V17;
     packet.version = 21;
     assert_int_equal(prof_packet_write(&packet, buffer, sizeof(buffer)), 0);
     size_t v21 = testing_v21(buffer, &(struct testing_packet){.count = 36}, 4, 4);
