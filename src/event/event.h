@@ -14,9 +14,9 @@
 
 #include "event/profile_event.h"
 
-#define EVENT_NO_TIME  INT64_MIN /* host_ns or target_ns is not known */
-#define EVENT_LOST_UNKNOWN (-1)  /* gap.lost: how many is not known */
-#define EVENT_MAX_CORES 16
+#define EVENT_NO_TIME      INT64_MIN /* host_ns or target_ns is not known */
+#define EVENT_LOST_UNKNOWN (-1)      /* gap.lost: how many is not known */
+#define EVENT_MAX_CORES    16
 
 enum event_kind {
     EVENT_LOG,

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define PROFILE_MAX_THREADS      16
-#define PROFILE_MAX_COUNTERS     8   /* perf_counters in a header */
+#define PROFILE_MAX_COUNTERS     8 /* perf_counters in a header */
 #define PROFILE_MAX_STACK_WORDS  16
 #define PROFILE_COUNTER_NAME_MAX 81 /* 20 bytes, each escaped to four characters, NUL */
 

@@ -17,11 +17,11 @@
 #include <stdint.h>
 #endif
 
-#define TLOG_MAGIC          0x544C4F47u
-#define TLOG_MAGIC_SWAPPED  0x474F4C54u
-#define TLOG_HEADER_SIZE    16u
-#define TLOG_RECORD_HEADER  12u
-#define TLOG_STAGING_DEFAULT 4096u
+#define TLOG_MAGIC            0x544C4F47u
+#define TLOG_MAGIC_SWAPPED    0x474F4C54u
+#define TLOG_HEADER_SIZE      16u
+#define TLOG_RECORD_HEADER    12u
+#define TLOG_STAGING_DEFAULT  4096u
 #define TLOG_OFF_WRITE_OFFSET 0u
 #define TLOG_OFF_BUFFER_SIZE  4u
 #define TLOG_OFF_MAGIC        8u
