@@ -9,7 +9,9 @@
  * No heap, no library, no state of its own. Not re-entrant: the caller serialises the calls (one context, or
  * a lock, or masked interrupts). No call takes longer than copying the staging buffer once out and once down.
  *
- * Size on Cortex-M7, clang 14 -O2: see TLOG_PRODUCER_SIZES below.
+ * Size on Cortex-M7: ROM 1872 bytes (clang 14 -O2), 1312 (-Os), 1122 (gcc 12 -Os); RAM 80 bytes of state and
+ * the staging memory, usually 4096; stack about 200 bytes and what the port's functions take. A compiler may
+ * turn its loops into calls of memcpy and memset: supply them, or build it with -fno-builtin.
  */
 #ifndef CORRAL_TARGET_TLOG_PRODUCER_H
 #define CORRAL_TARGET_TLOG_PRODUCER_H

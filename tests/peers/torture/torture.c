@@ -131,6 +131,7 @@ static uint32_t unexpected(struct frame *f, uint32_t number, uint32_t exc_return
     say("torture: end");
     for (;;)
         ;
+    return exc_return;
 }
 
 APART void torture_begin(const char *name)
