@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The link without a target: presets, mirrored bits, files of a real part's words, and hostile ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "coresight/rom_table.h"
+#include "link/dry.h"
+
+static struct host_clock *clock_of_test;
+
+static int set_up(void **state)
+{
+    (void)state;
+    clock_of_test = host_clock_new_virtual();
+    return clock_of_test ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    host_clock_free(clock_of_test);
+    return 0;
+}
+
+static struct link *open_dry(const char *spec)
+{
+    struct diag d = DIAG_INIT;
+    struct link *link = link_dry_open(spec, clock_of_test, &d);
+    if (!link)
+        fail_msg("%s", d.message);
+    return link;
+}
+
+static void refused(const char *spec, enum corral_err code)
+{
+    struct diag d = DIAG_INIT;
+    assert_null(link_dry_open(spec, clock_of_test, &d));
+    assert_int_equal(d.code, code);
+    assert_true(d.message[0] != '\0');
+}
+
+static void test_presets_and_zero(void **state)
+{
+    (void)state;
+    struct link *link = open_dry("dry:0x20000000=0x11223344,0xE000ED00=0x410FC241");
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    uint8_t byte;
+    assert_int_equal(link_read32(link, 0, 0x20000000, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x11223344);
+    assert_int_equal(link_read8(link, 0, 0x20000002, &byte, &d), CORRAL_OK);
+    assert_int_equal(byte, 0x22);
+    assert_int_equal(link_read32(link, 3, 0x20000000, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x11223344);
+    assert_int_equal(link_write8(link, 0, 0x20000001, 0xAA, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0x20000000, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x1122AA44);
+    assert_int_equal(link_read32(link, 0, 0x30000000, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0);
+    link_close(link);
+}
+
+static void test_connect_sequences_end(void **state)
+{
+    (void)state;
+    struct link *link = open_dry("dry");
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    assert_int_equal(dp_power_up(link, &d), CORRAL_OK);
+    assert_int_equal(link_read_ap(link, 0, 0xFC, &v, &d), CORRAL_OK);
+    assert_int_not_equal(v, 0);
+    assert_int_equal(link_write32(link, 0, 0xE000EDF0, 0xA05F0003, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(v & 0x30003, 0x30003);
+    assert_int_equal(link_write32(link, 0, 0xE000EDF0, 0xA05F0001, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(v & 0x20003, 0x1);
+    link_close(link);
+}
+
+static void test_words_that_mean_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"dry:x",   "dry:0x0",     "dry:0x1=1",           "dry:0x0=",
+                                      "dry:=1",  "dry:0x0=1,,", "dry:0x0=0x100000000", "dry:0x100000000=1",
+                                      "dry:-4=1"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        refused(bad[i], CORRAL_ERR_USAGE);
+    refused("dry:@no/such.json", CORRAL_ERR_IO);
+}
+
+/* Writes `text` to a file and gives "dry:@FILE". */
+static const char *file_of(const char *text, char spec[64])
+{
+    strcpy(spec, "dry:@dry-test-XXXXXX");
+    int fd = mkstemp(spec + 5);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    return spec;
+}
+
+static void test_files_that_are_not_what_they_claim(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "[",
+        "{}",
+        "{\"aps\":1}",
+        "{\"aps\":[1]}",
+        "{\"aps\":[{}]}",
+        "{\"aps\":[{\"ap\":-2}]}",
+        "{\"aps\":[{\"ap\":0,\"idr\":\"x\"}]}",
+        "{\"aps\":[{\"ap\":0,\"base\":-1}]}",
+        "{\"aps\":[{\"ap\":0,\"words\":{\"0x2\":\"1\"}}]}",
+        "{\"aps\":[{\"ap\":0,\"words\":{\"zero\":\"1\"}}]}",
+        "{\"aps\":[{\"ap\":0,\"words\":{\"0x0\":[]}}]}",
+        "{\"aps\":[{\"ap\":0,\"unreadable\":[\"?\"]}]}",
+    };
+    char spec[64];
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        refused(file_of(bad[i], spec), CORRAL_ERR_FORMAT);
+        unlink(spec + 5);
+    }
+}
+
+static void test_a_file_of_words(void **state)
+{
+    (void)state;
+    char spec[64];
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    struct link *link =
+        open_dry(file_of("{\"aps\":[{\"ap\":1,\"idr\":\"0x44770002\",\"base\":\"0x80000003\","
+                         "\"words\":{\"0x80000000\":\"0x00001003\"},\"unreadable\":[\"0x80001000\"]}]}",
+                         spec));
+    unlink(spec + 5);
+    assert_int_equal(link_read_ap(link, 1, 0xFC, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x44770002);
+    assert_int_equal(link_read_ap(link, 1, 0xF8, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x80000003);
+    assert_int_equal(link_read_ap(link, 0, 0xFC, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0);
+    assert_int_equal(link_read32(link, 1, 0x80000000, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x1003);
+    assert_int_equal(link_read32(link, 1, 0x80001FF0, &v, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(link_read32(link, 1, 0x80002000, &v, &d), CORRAL_OK);
+    link_close(link);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets_and_zero),
+        cmocka_unit_test(test_connect_sequences_end),
+        cmocka_unit_test(test_words_that_mean_nothing),
+        cmocka_unit_test(test_files_that_are_not_what_they_claim),
+        cmocka_unit_test(test_a_file_of_words),
+    };
+    return cmocka_run_group_tests_name("link-dry", tests, set_up, tear_down);
+}
