@@ -106,30 +106,42 @@ static uint32_t flash_index(const struct board_core *k, uint32_t pc)
     return offset < BOARD_FLASH_SIZE ? offset / 2 : k->last_index;
 }
 
-/* The hot loop. `count` is a constant in both callers. */
+/* One instruction of `k`, or what comes in its place. `count` is a constant in both callers. */
+static inline __attribute__((always_inline)) void one(struct board *b, struct board_core *k, const bool count)
+{
+    b->tick = k->next;
+    if ((k->cpu.attention & ~(uint32_t)CPU_ATTN_EXCEPTION) && !attend(k))
+        return;
+    uint32_t pc = k->cpu.r[CPU_PC];
+    uint16_t ipsr = k->cpu.ipsr;
+    unsigned cycles = cpu_step(&k->cpu);
+    k->cpu.cycles += cycles;
+    k->next += cycles * k->divider;
+    if (count) {
+        /* Exception entry and return count where they arrive. */
+        k->last_index = flash_index(k, k->cpu.ipsr == ipsr ? pc : k->cpu.r[CPU_PC]);
+        k->pc_count[k->last_index] += cycles;
+    }
+    if (k->cpu.cycles >= k->due)
+        expire(k);
+}
+
+/* The hot loop. */
 static inline __attribute__((always_inline)) void run(struct board *b, const bool count)
 {
     struct board_core *const k0 = &b->core[0];
     struct board_core *const k1 = &b->core[1];
     for (;;) {
-        struct board_core *k = k1->next < k0->next ? k1 : k0;
-        if (k->next >= b->limit)
-            return;
-        b->tick = k->next;
-        if ((k->cpu.attention & ~(uint32_t)CPU_ATTN_EXCEPTION) && !attend(k))
-            continue;
-        uint32_t pc = k->cpu.r[CPU_PC];
-        uint16_t ipsr = k->cpu.ipsr;
-        unsigned cycles = cpu_step(&k->cpu);
-        k->cpu.cycles += cycles;
-        k->next += cycles * k->divider;
-        if (count) {
-            /* Exception entry and return count where they arrive. */
-            k->last_index = flash_index(k, k->cpu.ipsr == ipsr ? pc : k->cpu.r[CPU_PC]);
-            k->pc_count[k->last_index] += cycles;
+        while (k0->next <= k1->next) {
+            if (k0->next >= b->limit)
+                return;
+            one(b, k0, count);
         }
-        if (k->cpu.cycles >= k->due)
-            expire(k);
+        while (k1->next < k0->next) {
+            if (k1->next >= b->limit)
+                return;
+            one(b, k1, count);
+        }
     }
 }
 

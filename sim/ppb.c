@@ -65,10 +65,8 @@ static bool scs_write(struct board_core *k, uint32_t address, unsigned size, uin
         return true;
     if ((address & 0xFFFu) == SCS_AIRCR && size == 4 && value >> 16 == AIRCR_KEY) {
         uint32_t reset = value & AIRCR_RESETS;
-        /* VECTRESET is the debugger's: from a program, or with the core running, it is unpredictable. */
-        if (reset & ~AIRCR_VECTRST)
-            board_request_reset(k, reset);
-        else if (reset && k->debugger && (k->cpu.attention & CPU_ATTN_HALTED))
+        /* VECTRESET is the debugger's: unpredictable from a program, here without effect. */
+        if (reset & ~AIRCR_VECTRST || (reset && k->debugger))
             board_request_reset(k, reset);
         value &= ~AIRCR_RESETS;
     }

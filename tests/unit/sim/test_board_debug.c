@@ -404,20 +404,52 @@ static void reset_of_a_halted_core_lets_it_run(void **state)
     board_free(b);
 }
 
-static void vectreset_is_this_core_alone_and_only_halted(void **state)
+static void vectreset_is_this_core_alone(void **state)
 {
     (void)state;
     struct board *b = board_counting(NULL, NULL);
-    halt(b, 0);
+    mem_write(b, 0, DHCSR, KEY_RUN);
     halt(b, 1);
     mem_write(b, 0, DEMCR, 1);
-    set_core_register(b, 0, 1, 5);
     set_core_register(b, 1, 1, 5);
     mem_write(b, 0, AIRCR, 0x05FA0001);
     assert_true(is_halted(b, 0));
     assert_int_equal(core_register(b, 0, 15), CODE_BASE);
     assert_int_equal(core_register(b, 1, 1), 5);
     assert_true(is_halted(b, 1));
+    board_free(b);
+}
+
+static void vectreset_from_a_program_does_nothing(void **state)
+{
+    (void)state;
+    struct program p = {0};
+    program_store(&p, AIRCR, 0x05FA0001);
+    program_store(&p, CELL, 0x99);
+    struct board *b = board_with(&p);
+    assert_int_equal(mem_read(b, 0, CELL), 0x99);
+    mem_read(b, 0, DHCSR);
+    assert_int_equal(mem_read(b, 0, DHCSR) >> 25 & 1u, 0);
+    board_free(b);
+}
+
+static void sysresetreq_from_a_program_resets_both_cores(void **state)
+{
+    (void)state;
+    struct program p = {0};
+    program_mov32(&p, 1, CELL);
+    program_op(&p, OP_LDR(0u, 1u, 0u));
+    program_op(&p, OP_ADDS(0u, 1u));
+    program_op(&p, OP_STR(0u, 1u, 0u));
+    program_store(&p, AIRCR, 0x05FA0004);
+    struct board *b = board_counting(NULL, NULL);
+    halt(b, 0);
+    mem_write(b, 0, CELL, 0);
+    load_program(b, 0, &p);
+    board_run_until(b, board_tick(b) + 10000);
+    assert_true(mem_read(b, 0, CELL) > 100); /* SRAM is kept, the program starts again and again */
+    mem_read(b, 1, DHCSR);
+    assert_int_equal(mem_read(b, 1, DHCSR) >> 25 & 1u, 1);
     board_free(b);
 }
 
@@ -548,7 +580,9 @@ int main(void)
         cmocka_unit_test(vector_catch_of_a_usage_fault_by_kind),
         cmocka_unit_test(vector_catch_of_core_reset),
         cmocka_unit_test(reset_of_a_halted_core_lets_it_run),
-        cmocka_unit_test(vectreset_is_this_core_alone_and_only_halted),
+        cmocka_unit_test(vectreset_is_this_core_alone),
+        cmocka_unit_test(vectreset_from_a_program_does_nothing),
+        cmocka_unit_test(sysresetreq_from_a_program_resets_both_cores),
         cmocka_unit_test(sleeping_core_halts_and_goes_on),
         cmocka_unit_test(lockup_is_shown_and_halting_ends_it),
         cmocka_unit_test(cyccnt_counts_core_cycles_and_stops_in_debug_state),
