@@ -28,10 +28,8 @@ SANITIZE = -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=
 .PHONY: all run test install bench fuzz lint format test-fresh mutants clean deps-run deps-test deps-lint
 .DEFAULT_GOAL := all
 
-# The program lies with the commands' objects; people and scripts call it build/corral.
 all: build/build.ninja
 	@$(NINJA) -C build
-	@ln -sfn cli/corral build/corral
 
 run: all
 	build/corral demo $(ARGS)
