@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery over modelled ROM tables: cases 12.B of the cross-trigger sheet, identification after 1.3,
- * binding after 2.5. The words of real parts are checked by tests/unit/coresight/test_rom_parts.py.
+ * binding after 2.5. The words of real parts are checked by tests/cli/test_scan.py.
  */
 #include <setjmp.h>
 #include <stdarg.h>
