@@ -4,6 +4,8 @@
  * DWARF, or with a damaged line table, still has its symbols; what is missing is said in the index's note.
  * Must not let the rows of code that the linker threw away cover live code.
  */
+#include <dwarf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,15 +16,85 @@ static void note(struct symbol_index *s, const char *what, const char *why)
     snprintf(s->note, sizeof(s->note), "%.100s: %s%s%.40s", s->label, what, why ? ": " : "", why ? why : "");
 }
 
-/*
- * Linkers leave the rows of discarded sections behind at address 0 or close to it. They are outside all
- * executable sections, or, where flash begins at 0, among the vectors before the first function.
- */
-static bool is_live(const struct symbol_index *s, Dwarf_Addr address, bool end)
+/* The code of one compilation unit that is in the program, as its DIE tells. */
+struct unit_code {
+    struct symbol_range *ranges; /* by start, none overlapping */
+    size_t count;
+    size_t room;
+    bool known; /* the unit says where its code is */
+};
+
+static int compare_ranges(const void *a, const void *b)
 {
-    if (s->function_count > 0 && address < s->functions[0].function.address)
-        return false;
-    return symbol_code_at(s, end && address > 0 ? address - 1 : address) != NULL;
+    const struct symbol_range *x = a;
+    const struct symbol_range *y = b;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool add_range(struct unit_code *u, Dwarf_Addr start, Dwarf_Addr end)
+{
+    if (u->count == u->room) {
+        size_t room = u->room ? u->room * 2 : 64;
+        struct symbol_range *more = realloc(u->ranges, room * sizeof(*more));
+        if (!more)
+            return false;
+        u->ranges = more;
+        u->room = room;
+    }
+    u->ranges[u->count++] = (struct symbol_range){start, end};
+    return true;
+}
+
+/*
+ * Linkers leave the DWARF of code they discarded behind, at address 0 or 1. Such a range begins outside all
+ * executable sections or, where flash begins at 0, before the first function. False when memory is out.
+ */
+static bool read_ranges(struct symbol_index *s, Dwarf_Die *unit, struct unit_code *u)
+{
+    Dwarf_Addr base = 0;
+    Dwarf_Addr start = 0;
+    Dwarf_Addr end = 0;
+    u->count = 0;
+    u->known = false;
+    ptrdiff_t at = 0;
+    while (s->rows_seen < SYMBOL_MAX_ROWS && (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+        u->known = true;
+        s->rows_seen++; /* hostile units may all point at one long list */
+        bool dead = s->function_count > 0 && start < s->functions[0].function.address;
+        if (u->count < SYMBOL_MAX_RANGES && !dead && start < end && symbol_code_at(s, start) &&
+            !add_range(u, start, end))
+            return false;
+    }
+    if (u->count == 0)
+        return true;
+    qsort(u->ranges, u->count, sizeof(*u->ranges), compare_ranges);
+    size_t last = 0;
+    for (size_t i = 1; i < u->count; i++) {
+        if (u->ranges[i].start > u->ranges[last].end)
+            u->ranges[++last] = u->ranges[i];
+        else if (u->ranges[i].end > u->ranges[last].end)
+            u->ranges[last].end = u->ranges[i].end;
+    }
+    u->count = last + 1;
+    return true;
+}
+
+/* The end of a sequence belongs to the code before it. */
+static bool is_live(const struct symbol_index *s, const struct unit_code *u, Dwarf_Addr address, bool end)
+{
+    Dwarf_Addr code = end && address > 0 ? address - 1 : address;
+    if (!u->known)
+        return symbol_code_at(s, code) != NULL;
+    size_t low = 0;
+    size_t high = u->count; /* the first that begins behind `code` */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (u->ranges[middle].start <= code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && code < u->ranges[low - 1].end;
 }
 
 static bool grow(struct symbol_index *s, size_t *room, size_t more)
@@ -38,13 +110,14 @@ static bool grow(struct symbol_index *s, size_t *room, size_t more)
     return true;
 }
 
-static void add_row(struct symbol_index *s, Dwarf_Line *line, const char **raw, const char **cleaned)
+static void add_row(struct symbol_index *s, const struct unit_code *u, Dwarf_Line *line, const char **raw,
+                    const char **cleaned)
 {
     Dwarf_Addr address = 0;
     int number = 0;
     bool end = false;
     if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineendsequence(line, &end) != 0 ||
-        !is_live(s, address, end) || address > UINT32_MAX)
+        !is_live(s, u, address, end) || address > UINT32_MAX)
         return;
     struct symbol_row row = {.address = (uint32_t)address};
     if (!end) {
@@ -95,6 +168,33 @@ static bool sort_rows(struct symbol_index *s)
     return true;
 }
 
+/* The rows of one unit's line table. False when memory is out; everything else becomes a note. */
+static bool read_unit(struct symbol_index *s, Dwarf_Die *unit, struct unit_code *code, size_t *room)
+{
+    Dwarf_Lines *lines = NULL;
+    size_t count = 0;
+    const char *raw = NULL;
+    const char *cleaned = NULL;
+    if (!dwarf_hasattr(unit, DW_AT_stmt_list))
+        return true;
+    if (dwarf_getsrclines(unit, &lines, &count) != 0) {
+        note(s, "a DWARF line table cannot be read", dwarf_errmsg(-1));
+        return true;
+    }
+    if (count > SYMBOL_MAX_ROWS - s->rows_seen) {
+        note(s, "more DWARF lines than are read; the rest is left out", NULL);
+        s->rows_seen = SYMBOL_MAX_ROWS;
+        return true;
+    }
+    /* Counted whether kept or not: hostile units may all point at one huge table. */
+    s->rows_seen += count;
+    if (!read_ranges(s, unit, code) || !grow(s, room, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        add_row(s, code, dwarf_onesrcline(lines, i), &raw, &cleaned);
+    return true;
+}
+
 enum corral_err symbol_dwarf_load(struct symbol_index *s, struct diag *d)
 {
     s->dwarf = dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
@@ -103,35 +203,18 @@ enum corral_err symbol_dwarf_load(struct symbol_index *s, struct diag *d)
         return CORRAL_OK;
     }
     size_t room = 0;
-    Dwarf_Off offset = 0;
+    struct unit_code code = {.ranges = NULL};
     Dwarf_CU *unit = NULL;
-    const char *raw = NULL;
-    const char *cleaned = NULL;
-    for (;;) {
-        Dwarf_Off next = 0;
-        Dwarf_Lines *lines = NULL;
-        size_t count = 0;
-        int result = dwarf_next_lines(s->dwarf, offset, &next, &unit, NULL, NULL, &lines, &count);
-        if (result > 0)
-            break;
-        /* One table that is damaged does not hide the others, as long as the next one can be found. */
-        if (result < 0)
-            note(s, "a DWARF line table cannot be read", dwarf_errmsg(-1));
-        if (result < 0 && next <= offset)
-            break;
-        if (result == 0 && count > SYMBOL_MAX_ROWS - s->row_count) {
-            note(s, "more DWARF lines than are read; the rest is left out", NULL);
-            break;
-        }
-        if (result == 0 && !grow(s, &room, count))
-            return diag_set(d, CORRAL_ERR_NO_MEMORY, "%.150s: out of memory for its DWARF lines", s->label);
-        for (size_t i = 0; result == 0 && i < count; i++)
-            add_row(s, dwarf_onesrcline(lines, i), &raw, &cleaned);
-        if (next <= offset)
-            break;
-        offset = next;
-    }
-    if (!sort_rows(s))
+    Dwarf_Die die;
+    int result = 0;
+    bool memory = true;
+    while (memory && s->rows_seen < SYMBOL_MAX_ROWS &&
+           (result = dwarf_get_units(s->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0)
+        memory = read_unit(s, &die, &code, &room);
+    if (result < 0)
+        note(s, "its DWARF units cannot all be read", dwarf_errmsg(-1));
+    free(code.ranges);
+    if (!memory || !sort_rows(s))
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "%.150s: out of memory for its DWARF lines", s->label);
     return CORRAL_OK;
 }

@@ -16,6 +16,7 @@
 #define SYMBOL_MAX_SYMBOLS (4u << 20)
 #define SYMBOL_MAX_CODE    512u /* executable sections */
 #define SYMBOL_MAX_ROWS    (8u << 20)
+#define SYMBOL_MAX_RANGES  65536u     /* of one compilation unit */
 #define SYMBOL_MAX_CLEANED (4u << 20) /* bytes of names that had to be escaped */
 
 struct symbol_body {
@@ -58,6 +59,7 @@ struct symbol_index {
     size_t name_count;
     struct symbol_row *rows; /* by address, ends before beginnings */
     size_t row_count;
+    size_t rows_seen;          /* while loading: rows, kept or not, and ranges; against SYMBOL_MAX_ROWS */
     struct symbol_range *code; /* executable sections as the file lists them */
     size_t code_count;
 

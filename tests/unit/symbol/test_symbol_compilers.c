@@ -15,6 +15,7 @@
 #include "symbol/symbol.h"
 
 #define FIXTURE SOURCE_ROOT "/tests/unit/symbol/symbol_fixture.c"
+#define DEAD    SOURCE_ROOT "/tests/unit/symbol/symbol_fixture_dead.c"
 #define LINK                                                                                       \
     "-nostdlib -ffreestanding -fno-inline -O1 -ffunction-sections -Wl,--gc-sections -Wl,-e,reset " \
     "-Wl,-Ttext=0x08000000 -Wl,-Tdata=0x20000000 -Wl,-z,max-page-size=4096 "
@@ -74,20 +75,20 @@ static const char *last_part(const char *path)
 }
 
 /* Every even address of the text against addr2line's function, file and line. */
-static size_t compare_with_addr2line(const struct symbol_index *s, const char *name)
+static size_t compare_with_addr2line(const struct symbol_index *s, const char *name, uint32_t first)
 {
-    enum { FIRST = 0x08000000, LAST = 0x08000100 };
+    uint32_t last = first + 0x100;
     char command[256];
     char function[256];
     char place[600];
     size_t agreed = 0;
     snprintf(command, sizeof(command),
-             "seq -f %%.0f %d 2 %d | while read a; do printf '0x%%x\\n' $a; done | "
+             "seq -f %%.0f %u 2 %u | while read a; do printf '0x%%x\\n' $a; done | "
              "arm-none-eabi-addr2line -f -e %s",
-             FIRST, LAST, name);
+             first, last, name);
     FILE *p = popen(command, "r");
     assert_non_null(p);
-    for (uint32_t a = FIRST; a <= LAST; a += 2) {
+    for (uint32_t a = first; a <= last; a += 2) {
         assert_non_null(fgets(function, sizeof(function), p));
         assert_non_null(fgets(place, sizeof(place), p));
         function[strcspn(function, "\n")] = '\0';
@@ -133,8 +134,43 @@ static void functions_and_lines_as_addr2line_has_them(void **state)
             continue;
         struct symbol_index *s = open_built(name);
         assert_null(symbol_note(s));
-        if (compare_with_addr2line(s, name) < 30)
+        if (compare_with_addr2line(s, name, 0x08000000) < 30)
             fail_msg("too few addresses have lines: %s", builders[i].command);
+        symbol_close(s);
+        unlink(name);
+        done++;
+    }
+    if (done == 0)
+        skip();
+}
+
+/* Flash at 0, as on many parts: discarded code keeps line rows there that must not cover what is live. */
+static void discarded_code_does_not_cover_live_code(void **state)
+{
+    (void)state;
+    size_t done = 0;
+    for (size_t i = 0; i < BUILDERS; i++) {
+        char name[32];
+        uint32_t entry;
+        const char *file;
+        uint32_t line;
+        struct symbol_function f;
+        if (!build(&builders[i], "-Wl,-Ttext=0x20 " DEAD, name))
+            continue;
+        struct symbol_index *s = open_built(name);
+        assert_false(symbol_lookup(s, "dead_library", NULL, NULL));
+        for (uint32_t a = 0; a < 0x20; a += 2)
+            assert_false(symbol_line_at(s, a, &file, &line));
+        size_t seen = 0;
+        entry = symbol_entry(s);
+        for (uint32_t a = 0x20; a < entry + 8; a += 2) {
+            if (!symbol_line_at(s, a, &file, &line))
+                continue;
+            assert_string_equal(last_part(file), "symbol_fixture.c");
+            assert_true(symbol_function_at(s, a, &f));
+            seen++;
+        }
+        assert_in_range(seen, 20, 100);
         symbol_close(s);
         unlink(name);
         done++;
@@ -276,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_lines_as_addr2line_has_them),
+        cmocka_unit_test(discarded_code_does_not_cover_live_code),
         cmocka_unit_test(symbols_of_real_files),
         cmocka_unit_test(without_dwarf_and_without_symbols),
         cmocka_unit_test(damaged_dwarf_does_no_harm),
