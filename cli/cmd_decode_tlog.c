@@ -177,9 +177,9 @@ static enum corral_err decode_files(struct decode *decode, char **files, int cou
 static bool parse_level(const char *text, uint8_t *level)
 {
     static const char *const names[] = {"raw", "err", "wrn", "inf", "dbg"};
-    for (uint8_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(text, names[i]) == 0 || (text[0] == '0' + i && !text[1])) {
-            *level = i;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(text, names[i]) == 0 || (text[0] == '0' + (int)i && !text[1])) {
+            *level = (uint8_t)i;
             return true;
         }
     return false;

@@ -260,44 +260,44 @@ static void put_other(const struct text_out *t, const struct event *e)
     putc('\n', t->out);
 }
 
-void render_text_event(FILE *out, bool colour, const struct event *e)
+void render_text_event(FILE *out, bool colour, const struct event *event)
 {
     const struct text_out screen = {out, colour}, *t = &screen;
-    switch (e->kind) {
+    switch (event->kind) {
     case EVENT_LOG:
-        put_log(t, e);
+        put_log(t, event);
         break;
     case EVENT_GAP:
-        put_gap(t, e);
+        put_gap(t, event);
         break;
     case EVENT_RESTART:
-        put_restart(t, e);
+        put_restart(t, event);
         break;
     case EVENT_ANOMALY:
-        put_anomaly(t, e);
+        put_anomaly(t, event);
         break;
     case EVENT_BATCH:
-        put_batch(t, e);
+        put_batch(t, event);
         break;
     case EVENT_PROFILE:
-        put_profile(t, e);
+        put_profile(t, event);
         break;
     case EVENT_COUNTERS:
     case EVENT_MAPS:
     case EVENT_REJECT:
-        put_packet(t, e);
+        put_packet(t, event);
         break;
     case EVENT_HALT:
-        put_halt(t, e);
+        put_halt(t, event);
         break;
     case EVENT_RUN:
-        put_run(t, e);
+        put_run(t, event);
         break;
     case EVENT_CLOCK:
     case EVENT_LINK:
     case EVENT_MARKER:
     case EVENT_ACCESS:
-        put_other(t, e);
+        put_other(t, event);
         break;
     case EVENT_KIND_COUNT:
         break;

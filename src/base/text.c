@@ -170,7 +170,8 @@ static bool is_final_line_end(const uint8_t *in, size_t size, size_t i)
 
 size_t text_clean_log(const uint8_t *in, size_t size, char *out, size_t out_size)
 {
-    struct text_out o = {out, out_size, 0, out_size == 0};
+    struct text_out o = {.size = out_size, .full = out_size == 0};
+    o.data = out;
     size = up_to_nul(in, size);
     size_t i = skip_ansi(in, size, 0);
     while (i < size && !o.full && !is_final_line_end(in, size, i)) {
@@ -182,7 +183,8 @@ size_t text_clean_log(const uint8_t *in, size_t size, char *out, size_t out_size
 
 size_t text_escape(const uint8_t *in, size_t size, char *out, size_t out_size)
 {
-    struct text_out o = {out, out_size, 0, out_size == 0};
+    struct text_out o = {.size = out_size, .full = out_size == 0};
+    o.data = out;
     size = up_to_nul(in, size);
     if (size >= 2 && in[size - 2] == '\r' && in[size - 1] == '\n')
         size -= 2;

@@ -45,6 +45,13 @@ struct sink *sink_new(const struct sink_ops *ops, void *ctx, size_t queue_limit)
     return s;
 }
 
+/* Where the i-th entry lies; head + count never reaches twice the room. */
+static struct entry *slot(const struct sink *s, size_t i)
+{
+    size_t at = s->head + i;
+    return &s->ring[at < s->room ? at : at - s->room];
+}
+
 /* Make the ring bigger; the entries keep their order. False at the limit or without memory. */
 static bool grow(struct sink *s)
 {
@@ -56,7 +63,7 @@ static bool grow(struct sink *s)
     if (!ring)
         return false;
     for (size_t i = 0; i < s->count; i++)
-        ring[i] = s->ring[(s->head + i) % s->room];
+        ring[i] = *slot(s, i);
     free(s->ring);
     s->ring = ring;
     s->room = room;
@@ -72,7 +79,7 @@ bool sink_submit(struct sink *s, const struct event *event)
     uint64_t ordinal = s->submitted++;
     bool fits = copy && (s->count < s->room || grow(s));
     if (fits) {
-        s->ring[(s->head + s->count) % s->room] = (struct entry){copy, ordinal, s->lost};
+        *slot(s, s->count) = (struct entry){copy, ordinal, s->lost};
         s->count++;
         s->lost = 0;
     } else {
@@ -91,8 +98,8 @@ static bool take(struct sink *s, struct entry *out)
     bool any = true;
     pthread_mutex_lock(&s->lock);
     if (s->count) {
-        *out = s->ring[s->head];
-        s->head = (s->head + 1) % s->room;
+        *out = *slot(s, 0);
+        s->head = s->head + 1 < s->room ? s->head + 1 : 0;
         s->count--;
     } else if (s->lost) {
         *out = (struct entry){NULL, s->submitted, s->lost};

@@ -26,23 +26,25 @@ struct sink_ops {
     enum corral_err (*close)(void *ctx, struct diag *d);
 };
 
-/* `ops` must outlive the sink; `ctx` becomes the sink's (ops->close frees it). NULL when memory is out. */
+/* `ops` must outlive the sink; `ctx` becomes the sink's (ops->close frees it). A queue_limit of 0 is
+ * SINK_QUEUE_DEFAULT. NULL when memory is out. */
 struct sink *sink_new(const struct sink_ops *ops, void *ctx, size_t queue_limit);
 
 /* Never blocks. False when the event was dropped (and counted). Any thread. */
-bool sink_submit(struct sink *sink, const struct event *event);
+bool sink_submit(struct sink *s, const struct event *event);
 
 /* Write up to `most` queued events out. Returns the first error met, after trying them all. */
-enum corral_err sink_drain(struct sink *sink, size_t most, struct diag *d);
+enum corral_err sink_drain(struct sink *s, size_t most, struct diag *d);
 
-size_t sink_pending(struct sink *sink);
-uint64_t sink_dropped(struct sink *sink); /* since it was made */
+size_t sink_pending(struct sink *s);
+uint64_t sink_dropped(struct sink *s); /* since it was made */
 
 /* Drain, close, free. Returns the first error. NULL is allowed. */
-enum corral_err sink_free(struct sink *sink, struct diag *d);
+enum corral_err sink_free(struct sink *s, struct diag *d);
 
 /* The bus owns the sinks that are attached to it. */
 struct event_bus *event_bus_new(void);
+/* On an error (32 sinks at most; a NULL sink is out of memory) the sink stays the caller's. */
 enum corral_err event_bus_attach(struct event_bus *bus, struct sink *sink, struct diag *d);
 
 /* `wake(ctx)` is called (on the publishing thread) after each publish; it must not block. May be NULL. */

@@ -290,14 +290,14 @@ static void maps(void **state)
             "\"bad_entries\":1,\"entries\":[{\"start\":100,\"type\":\"free\",\"pages\":16},{\"start\":65535,"
             "\"type\":\"cache\",\"pages\":2047}]}");
     for (int encoding = 0; encoding < 2; encoding++)
-        for (uint8_t type = 0; type < (encoding ? 16 : 32); type++) {
+        for (unsigned type = 0; type < (encoding ? 16u : 32u); type++) {
             const char *name = encoding ? v21[type] : type >= 24 ? "reserved" : v17[type];
             char want[80], number[16];
             if (!name) {
-                snprintf(number, sizeof(number), "type %u", (unsigned)type);
+                snprintf(number, sizeof(number), "type %u", type);
                 name = number;
             }
-            list[0] = (struct profile_map){1, type, 1};
+            list[0] = (struct profile_map){1, (uint8_t)type, 1};
             e.maps = (struct profile_maps){encoding != 0, 12, list, 1, 0, false};
             snprintf(want, sizeof(want), "[{\"start\":1,\"type\":\"%s\",\"pages\":1}]", name);
             expect_field(&e, "entries", want);
