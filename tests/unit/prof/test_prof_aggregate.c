@@ -91,14 +91,17 @@ static void bound_is_kept_and_counted(void **state)
     assert_non_null(a);
     for (uint32_t i = 0; i < PROF_MAX_ADDRESSES + 1000; i++)
         add(a, 1, i * 4, 0, 0, true);
-    add(a, 1, 0, 0, 0, true); /* one that is there still counts */
+    for (uint32_t i = 0; i < 1000; i++) /* those that are there still count */
+        add(a, 1, i * 1024 * 4, 0, 0, true);
+    add(a, 1, 0, 0, 0, true);
     assert_int_equal(prof_aggregate_overflow(a), 1000);
-    assert_int_equal(prof_aggregate_active(a, 1), PROF_MAX_ADDRESSES + 1001);
+    assert_int_equal(prof_aggregate_active(a, 1), PROF_MAX_ADDRESSES + 2001);
     size_t n = 0;
     struct prof_hot *hot = prof_aggregate_hot(a, &n);
     assert_int_equal(n, PROF_MAX_ADDRESSES);
     assert_int_equal(hot[0].pc, 0);
-    assert_int_equal(hot[0].count, 2);
+    assert_int_equal(hot[0].count, 3);
+    assert_int_equal(hot[1000].count, 1);
     free(hot);
     prof_aggregate_free(a);
 }

@@ -283,6 +283,36 @@ static void row_30_measured_again_until_it_fits(void **state)
     expect_mips(s, 250.0);
 }
 
+static void row_30_confirmed_stays_confirmed(void **state)
+{
+    struct testing_stream *s = *state;
+    feed_nss(s, 0, 5, 250000000, 250000000);
+    for (uint32_t i = 5; i < 15; i++) { /* halted: not the frequency's fault */
+        struct testing_packet packet = {.seq = i, .clocks = 1000000000, .instructions = 500000000, .hz = HZ};
+        size_t size = testing_nss(s->data, &packet, 4, 4);
+        prof_streams_datagram(s->streams, A, s->data, size, (int64_t)i * NS_PER_S);
+    }
+    assert_int_equal(testing_totals(s).frequency_disagrees, 0);
+}
+
+static void row_30_new_frequency_is_measured_anew(void **state)
+{
+    struct testing_stream *s = *state;
+    feed_nss(s, 10, 5, 250000000, 250000000); /* its clock did not begin at 0 */
+    assert_int_equal(testing_totals(s).frequency_disagrees, 0);
+    feed_nss(s, 15, 8, 250000000, 0x80b2e60e);
+    assert_int_equal(testing_totals(s).frequency_swapped, 1);
+    expect_mips(s, 125.0 * (12 + 0) / (11 + 250000000.0 / 0x80b2e60e)); /* one second before it was known */
+}
+
+static void row_30_what_is_held_back_shows_for_every_sender(void **state)
+{
+    struct testing_stream *s = *state;
+    feed(s, B, (struct point){0, 0, 0, HZ, 0});
+    feed_nss(s, 0, 2, 250000000, 250000000);
+    expect_mips(s, 125.0);
+}
+
 static void row_30_edges_of_a_fifth(void **state)
 {
     static const struct {
@@ -387,6 +417,9 @@ int main(void)
         TEST(row_30_frequency_that_fits_is_kept),
         TEST(row_30_frequency_that_fits_neither_way_is_kept),
         TEST(row_30_measured_again_until_it_fits),
+        TEST(row_30_confirmed_stays_confirmed),
+        TEST(row_30_new_frequency_is_measured_anew),
+        TEST(row_30_what_is_held_back_shows_for_every_sender),
         cmocka_unit_test(row_30_edges_of_a_fifth),
         TEST(row_30_without_host_times),
         TEST(row_30_is_for_nss_alone),

@@ -167,6 +167,10 @@ static void v21_sample_fields(void **state)
     assert_int_equal(s->parents[0], load_be32(buffer + 148));
     assert_int_equal(s->parents[1], load_be32(buffer + 152));
     assert_int_equal(s->parents[2], 0); /* words that are not there read as 0 */
+    buffer[128 + 15] = 0x1b;
+    s = testing_decode(buffer, size, -1)->data.samples;
+    assert_int_equal(s->thread, 11);
+    assert_true(s->self_d_blocked && !s->self_i_blocked);
 }
 
 static void row_42_too_many_counters(void **state)

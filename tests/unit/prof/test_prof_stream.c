@@ -140,6 +140,9 @@ static void row_21_idle_step_after_a_pause(void **state)
     expect(s, (struct expected){.packets = 5, .samples = 10, .lost = 1, .idle_steps = 2});
     testing_feed(s, A, 9, 2, 100); /* time that runs back is no pause */
     expect(s, (struct expected){.packets = 6, .samples = 12, .lost = 2, .idle_steps = 2});
+    testing_feed(s, A, 10, 2, 50 * NS_PER_S);
+    testing_feed(s, A, 12, 2, 50 * NS_PER_S + 199999999);
+    expect(s, (struct expected){.packets = 8, .samples = 16, .lost = 3, .idle_steps = 2});
 }
 
 static void row_21_late_packet_takes_an_idle_step_back(void **state)
@@ -288,6 +291,24 @@ static void row_38_unknown_caller(void **state)
     free(hot);
 }
 
+static void row_38_unknown_caller_of_version_21(void **state)
+{
+    struct testing_stream *s = *state;
+    size_t n = 0;
+    size_t size = testing_v21(s->data, &(struct testing_packet){.seq = 1, .count = 3}, 2, 2);
+    store_be32(s->data + 128 + 16, 0x1111);      /* first: stack word and register */
+    store_be32(s->data + 128 + 28 + 16, 0x2222); /* second: register, empty stack word */
+    store_be32(s->data + 128 + 28 + 20, 0);
+    store_be32(s->data + 128 + 56 + 20, 0); /* third: neither */
+    prof_streams_datagram(s->streams, A, s->data, size, 0);
+    struct prof_hot *hot = prof_aggregate_hot(s->aggregate, &n);
+    assert_int_equal(n, 3);
+    assert_int_equal(hot[0].caller, 0x50000000);
+    assert_int_equal(hot[1].caller, 0x2222);
+    assert_int_equal(hot[2].caller, 0);
+    free(hot);
+}
+
 static void row_58_state_by_source(void **state)
 {
     struct testing_stream *s = *state;
@@ -359,6 +380,8 @@ static void source_name_from_outside(void **state)
     memset(name, 'x', sizeof(name) - 1);
     testing_feed(s, name, 1, 2, 0);
     testing_feed(s, name, 2, 2, 0);
+    assert_null(s->events[0]->core);
+    assert_int_equal(strlen(s->events[0]->stream), 5 + 127);
     testing_feed(s, "file\x1b[2J\xff.bin", 1, 2, 0);
     assert_int_equal(testing_totals(s).sources, 2);
     assert_string_equal(s->events[2]->stream, "prof:file\\x1b[2J\\xff.bin");
@@ -470,6 +493,7 @@ int main(void)
         TEST(rows_32_and_34_enabled_mask),
         TEST(row_36_own_active_bit_clear),
         TEST(row_38_unknown_caller),
+        TEST(row_38_unknown_caller_of_version_21),
         TEST(row_58_state_by_source),
         TEST(row_60_flood_of_sources),
         TEST(named_sender),
