@@ -26,7 +26,7 @@
 #define BOARD_MS     200
 #define QEMU_SECONDS 30
 #define END_MARKER   "torture: end\n"
-#define LEAST_LINES  1000u
+#define LEAST_LINES  1300u
 
 struct trace {
     char text[TRACE_MAX + 1];

@@ -201,6 +201,7 @@ __attribute__((noreturn)) void torture_reset(void)
     torture_privilege();
     torture_faults();
     torture_stacking_faults();
+    torture_returns();
     say("torture: end");
     for (;;)
         ;

@@ -6,9 +6,9 @@
  *
  * Known to differ between the two and therefore never printed: CPUID, ICTR, CCR as a whole, ACTLR, SHPR bits
  * below the top three (how many priority bits there are), SysTick's count and calibration, the MPU, the pc in
- * the frame of an SVC or BKPT that became a HardFault (the architecture has the instruction's own address, QEMU
- * the next one's) and HFSR of such a BKPT (DEBUGEVT; QEMU has FORCED), the pc in the frame of an asynchronous
- * exception, VECTPENDING while BASEPRI or FAULTMASK hold something back.
+ * the frame of an SVC or BKPT that became a HardFault (the architecture has the instruction's own address,
+ * QEMU the next one's) and HFSR of such a BKPT (DEBUGEVT; QEMU has FORCED), the pc in the frame of an
+ * asynchronous exception, VECTPENDING while BASEPRI or FAULTMASK hold something back.
  */
 #ifndef CORRAL_TESTS_TORTURE_H
 #define CORRAL_TESTS_TORTURE_H
@@ -142,5 +142,6 @@ void torture_stacks(void);
 void torture_privilege(void);
 void torture_faults(void);
 void torture_stacking_faults(void);
+void torture_returns(void);
 
 #endif
