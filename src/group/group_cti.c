@@ -115,21 +115,29 @@ static bool all_restarted(const struct group *g, const struct group_member *memb
     return true;
 }
 
-/* A8: a core whose request was still latched left debug state and came right back. That is no stop. */
+/*
+ * A8: a core whose request was still latched left debug state and came right back. That is no stop. A core
+ * that was dragged along by one that stopped by itself looks the same: that one had halted before it, so it
+ * is looked for after the halted ones have been seen.
+ */
 static enum corral_err restart_latched(struct group *g, struct group_member *members, struct diag *d)
 {
-    bool acknowledged = false;
+    bool halted[EVENT_MAX_CORES] = {false}, any = false;
     for (size_t i = 0; i < g->count; i++) {
-        if (!members[i].restarted || !is_halted(g, i))
+        halted[i] = members[i].restarted && is_halted(g, i);
+        any |= halted[i];
+    }
+    if (!any || anyone_stopped(g, members))
+        return CORRAL_OK;
+    enum corral_err err = acknowledge_all(g, d);
+    for (size_t i = 0; !err && i < g->count; i++) {
+        if (!halted[i])
             continue;
-        enum corral_err err = acknowledged ? CORRAL_OK : acknowledge_all(g, d);
-        if (err)
-            return err;
-        acknowledged = true;
-        if (!(members[i].err = core_prepare_run(g->cores[i], &members[i].why)))
+        members[i].err = core_prepare_run(g->cores[i], &members[i].why);
+        if (!members[i].err)
             group_resume_one(g, i, &members[i]);
     }
-    return CORRAL_OK;
+    return err;
 }
 
 static enum corral_err rearm(struct group *g, struct diag *d)

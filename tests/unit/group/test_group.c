@@ -328,6 +328,39 @@ static void test_no_second_pulse_into_a_half_stopped_group(void **state)
     close_bench(&b);
 }
 
+/* It left debug state and came right back: no user's stop, so it is acknowledged and started again. */
+static void test_a8_a_core_that_was_still_latched_is_started_again(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    b.t->core[1].latch_at_start = true;
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_RUNNING);
+    assert_unlatched(&b);
+    close_bench(&b);
+}
+
+/* ... but a core that another one's breakpoint dragged along stays where it is. */
+static void test_a_core_dragged_along_right_after_the_start_stays_halted(void **state)
+{
+    (void)state;
+    struct bench b = open_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+    b.t->core[1].stop_at_once = 0x02;
+    assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+    assert_all(&e, CORE_HALTED);
+    assert_int_equal(b.t->core[0].starts, 1);
+    assert_int_equal(b.t->core[1].starts, 1);
+    assert_true(e.halt.cores[0].restarted && e.halt.cores[1].restarted);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    close_bench(&b);
+}
+
 /* A20: the step over a breakpoint halts again, and that pulse latches the request of all. */
 static void test_a_step_before_the_run_leaves_nothing_latched(void **state)
 {
@@ -504,6 +537,8 @@ int main(void)
         cmocka_unit_test(test_a_straggler_gets_one_more_pulse),
         cmocka_unit_test(test_a_core_deaf_to_restart_is_resumed_by_itself),
         cmocka_unit_test(test_no_second_pulse_into_a_half_stopped_group),
+        cmocka_unit_test(test_a8_a_core_that_was_still_latched_is_started_again),
+        cmocka_unit_test(test_a_core_dragged_along_right_after_the_start_stays_halted),
         cmocka_unit_test(test_a_step_before_the_run_leaves_nothing_latched),
         cmocka_unit_test(test_cores_that_run_are_sent_no_pulse),
         cmocka_unit_test(test_without_restart_output_the_halt_is_shared_and_the_run_is_not),

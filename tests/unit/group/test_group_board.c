@@ -330,6 +330,86 @@ static void test_a_breakpoint_on_either_core_is_named_as_first(void **state)
     }
 }
 
+struct random {
+    uint32_t state;
+};
+
+static uint32_t draw(struct random *r, uint32_t below)
+{
+    r->state = r->state * 1664525u + 1013904223u;
+    return (r->state >> 8) % below;
+}
+
+/* Sometimes take the breakpoint of a core away, sometimes set one where the core stands. */
+static void change_breakpoint(struct core *core, uint32_t *breakpoint, struct random *r)
+{
+    struct diag d = DIAG_INIT;
+    uint32_t pc = 0;
+    if (*breakpoint && draw(r, 2)) {
+        assert_int_equal(core_clear_breakpoint(core, *breakpoint, &d), CORRAL_OK);
+        *breakpoint = 0;
+    }
+    if (!*breakpoint && draw(r, 3) == 0) {
+        assert_int_equal(core_read_register(core, 15, &pc, &d), CORRAL_OK);
+        assert_int_equal(core_set_breakpoint(core, pc, &d), CORRAL_OK);
+        *breakpoint = pc;
+    }
+    if (draw(r, 10) == 0)
+        assert_int_equal(core_step(core, &d), CORRAL_OK);
+}
+
+/* The event against the board's own log: pc of every core, and the core that really stopped first. */
+static void check_against_log(struct bench *b, size_t from, const struct event *e,
+                              const uint32_t *breakpoints, bool sync)
+{
+    struct link_sim_record log[256], last[LINK_SIM_CORES] = {{0}};
+    size_t n = link_sim_log(b->link, from, log, 256);
+    for (size_t i = 0; i < n; i++)
+        if (log[i].halted)
+            last[log[i].core] = log[i];
+    for (size_t i = 0; i < LINK_SIM_CORES; i++) {
+        assert_int_equal(e->halt.cores[i].state, CORE_HALTED);
+        assert_int_equal(e->halt.cores[i].pc, last[i].pc);
+        if (e->halt.cores[i].reason == HALT_REASON_BREAKPOINT)
+            assert_int_equal(e->halt.cores[i].pc, breakpoints[i]);
+    }
+    size_t first = last[0].tick <= last[1].tick ? 0 : 1;
+    if (sync)
+        assert_true(e->halt.cores[first].first);
+}
+
+static void test_many_rounds_with_random_leaders_and_breakpoints(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(&(struct link_sim_options){0});
+    struct diag d = DIAG_INIT;
+    struct random r = {20260};
+    uint32_t breakpoints[LINK_SIM_CORES] = {0};
+    struct event e;
+    bool sync = false;
+    halt_all(&b);
+    for (unsigned round = 0; round < 300; round++) {
+        if (draw(&r, 20) == 0) {
+            sync = !sync;
+            assert_int_equal(sync ? group_enable_sync(b.group, &d) : group_disable_sync(b.group, &d),
+                             CORRAL_OK);
+        }
+        for (size_t i = 0; i < LINK_SIM_CORES; i++)
+            change_breakpoint(b.cores[i], &breakpoints[i], &r);
+        enum group_mechanism mechanism = sync ? GROUP_MECHANISM_CTI : GROUP_MECHANISM_SOFTWARE;
+        size_t from = link_sim_log_count(b.link);
+        assert_int_equal(group_run(b.group, draw(&r, LINK_SIM_CORES), &e, &d), CORRAL_OK);
+        assert_int_equal(e.halt.mechanism, mechanism);
+        for (size_t i = 0; i < LINK_SIM_CORES; i++)
+            assert_true(e.halt.cores[i].restarted);
+        host_clock_sleep(b.clock, draw(&r, 3000000));
+        assert_int_equal(group_halt(b.group, draw(&r, LINK_SIM_CORES), &e, &d), CORRAL_OK);
+        assert_int_equal(e.halt.mechanism, mechanism);
+        check_against_log(&b, from, &e, breakpoints, sync);
+    }
+    close_bench(&b);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -341,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_the_latency_of_the_trigger_matrix_moves_the_figure),
         cmocka_unit_test(test_sync_off_puts_the_ctis_back),
         cmocka_unit_test(test_a_breakpoint_on_either_core_is_named_as_first),
+        cmocka_unit_test(test_many_rounds_with_random_leaders_and_breakpoints),
     };
     return cmocka_run_group_tests_name("group-board", tests, NULL, NULL);
 }

@@ -69,6 +69,9 @@ static void start(struct fake_target *t, size_t n)
     c->starts++;
     c->cyccnt += c->run_cycles;
     c->regs[15] += 2;
+    if (c->latch_at_start)
+        c->cti.out |= 1;
+    c->latch_at_start = false;
     if (c->cti.out & 1) {
         halt(t, n, DFSR_EXTERNAL);
     } else if (c->control & C_STEP) {

@@ -39,6 +39,7 @@ struct fake_core {
     bool deaf_to_halt;      /* no clock: requests have no effect */
     bool deaf_to_restart;   /* ignores the restart output */
     unsigned deaf_restarts; /* ignores that many restart pulses */
+    bool latch_at_start;    /* a request is latched again just before it starts; cleared when used */
     uint32_t stop_at_once;  /* DFSR bits with which it halts right after each start; cleared when used */
     bool faults;            /* every access to it faults */
     unsigned register_lag;  /* reads of DHCSR before S_REGRDY */
