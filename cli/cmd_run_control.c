@@ -57,6 +57,9 @@ static void close_target(struct target *t)
 static enum corral_err open_core(struct target *t, const struct cs_core *found, struct diag *d)
 {
     struct cti *cti = NULL;
+    if (!found->cortex_m)
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s is a %s, which cannot be controlled yet", found->name,
+                        found->type);
     /* A CTI that cannot be used is a reason not to synchronise, not a reason to do nothing. */
     if (found->has_cti)
         cti = cti_open(t->link, found->cti.ap, found->cti.address, found->cti.restart_output, NULL);

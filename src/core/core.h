@@ -48,7 +48,8 @@ struct core_ops {
 };
 
 /* A Cortex-M core on MEM-AP `ap` of `link`. Enables halting debug (DHCSR.C_DEBUGEN) without halting. `cti`
- * may be NULL; it becomes the core's. `hz` is the core clock, 0 where it is not known. `name` is copied. */
+ * may be NULL; it becomes the core's, but stays the caller's on failure. `hz` is the core clock, 0 where it
+ * is not known. `name` is copied. */
 struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name, uint32_t hz,
                                 struct cti *cti, struct diag *d);
 void core_close(struct core *c); /* leaves the target as it is; NULL is allowed */

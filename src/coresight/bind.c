@@ -103,7 +103,7 @@ enum corral_err cs_bind(struct link *link, struct cs_topology *t, struct diag *d
         }
         struct cs_core *core = &t->cores[t->core_count];
         struct diag why = DIAG_INIT;
-        *core = (struct cs_core){.ap = (uint32_t)c->ap, .type = "unknown"};
+        *core = (struct cs_core){.ap = (uint32_t)c->ap, .type = "unknown", .cortex_m = m_core};
         snprintf(core->name, sizeof(core->name), "core%zu", t->core_count);
         t->core_count++;
         enum corral_err err =

@@ -47,7 +47,10 @@ struct cs_core {
     const char *type; /* a string literal: "Cortex-M7", ... */
     bool has_cti;
     struct cs_cti cti;
+    /* Why has_cti is false; or, with has_cti, why that CTI cannot be used (its triggers and channels are 0).
+     */
     char why_no_cti[CS_ERROR_MAX];
+    bool cortex_m; /* has M-profile debug registers: core_cortex_m_open works on it */
 };
 
 struct cs_topology {
