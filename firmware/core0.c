@@ -4,9 +4,9 @@
  * the mailbox, and logs what it does (source SMC). Interrupt priorities: sampling 0, mailbox and SysTick
  * 0x40.
  */
-#include "firmware/board.h"
 #include "firmware/journal.h"
 #include "firmware/mailbox.h"
+#include "firmware/registers.h"
 #include "firmware/sampling.h"
 #include "firmware/uart.h"
 #include "firmware/work.h"

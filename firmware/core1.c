@@ -5,9 +5,9 @@
  * writing a line takes longer, so the mailbox interrupt answers meanwhile. Interrupt priorities: sampling 0,
  * mailbox and SysTick 0x40.
  */
-#include "firmware/board.h"
 #include "firmware/journal.h"
 #include "firmware/mailbox.h"
+#include "firmware/registers.h"
 #include "firmware/sampling.h"
 #include "firmware/uart.h"
 #include "firmware/work.h"

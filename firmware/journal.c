@@ -6,7 +6,7 @@
  */
 #include "firmware/journal.h"
 
-#include "firmware/board.h"
+#include "firmware/registers.h"
 #include "firmware/uart.h"
 
 #define FLUSH_MS 20u

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "firmware/board.h"
+#include "firmware/registers.h"
 
 /* Core 1 says this when it starts. */
 #define MAILBOX_HELLO 0x48454C4Fu

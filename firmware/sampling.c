@@ -5,7 +5,7 @@
  */
 #include "firmware/sampling.h"
 
-#include "firmware/board.h"
+#include "firmware/registers.h"
 #include "target/prof_sampler.h"
 
 const uint32_t prof_interval_cycles = 20000; /* 5 kHz at 100 MHz */

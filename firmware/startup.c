@@ -4,8 +4,8 @@
  * is logged with its registers, then the core stops in fault_stop. It must not call anything that needs data
  * before the copy.
  */
-#include "firmware/board.h"
 #include "firmware/journal.h"
+#include "firmware/registers.h"
 
 extern uint32_t image_data_start[], image_data_end[], image_data_load[];
 extern uint32_t image_bss_start[], image_bss_end[], image_stack_top[];

@@ -2,7 +2,7 @@
 /* The UART: the CMSDK subset of the board's memory map. */
 #include "firmware/uart.h"
 
-#include "firmware/board.h"
+#include "firmware/registers.h"
 
 void uart_start(void)
 {

@@ -3,8 +3,8 @@
  * Register access for the programs of the virtual board: the board's peripherals (sim/board_map.h) and the
  * few system registers of the Armv7-M architecture that they use. Word accesses only; no state.
  */
-#ifndef CORRAL_FIRMWARE_BOARD_H
-#define CORRAL_FIRMWARE_BOARD_H
+#ifndef CORRAL_FIRMWARE_REGISTERS_H
+#define CORRAL_FIRMWARE_REGISTERS_H
 
 #include <stdint.h>
 
