@@ -87,20 +87,25 @@ void oracle_free(struct oracle *o)
     free(o);
 }
 
-void oracle_copy_registers(struct oracle *o)
+void oracle_write_registers(uc_engine *uc, uc_context *fresh, const struct cpu *c)
 {
     uint32_t value[ORACLE_REGS];
     void *where[ORACLE_REGS];
     int ids[ORACLE_REGS];
 
-    uc_context_restore(o->uc, o->fresh);
+    uc_context_restore(uc, fresh);
     for (int k = 0; k < ORACLE_REGS; k++) {
-        value[k] = k < 16 ? o->cpu.r[k] : cpu_xpsr(&o->cpu) & APSR_MASK;
+        value[k] = k < 16 ? c->r[k] : cpu_xpsr(c) & APSR_MASK;
         where[k] = &value[k];
         ids[k] = k < 16 ? reg_ids[k] : UC_ARM_REG_APSR_NZCVQG; /* the one name that writes GE too */
     }
     value[15] |= 1; /* Unicorn takes the Thumb bit from here */
-    uc_reg_write_batch(o->uc, ids, where, ORACLE_REGS);
+    uc_reg_write_batch(uc, ids, where, ORACLE_REGS);
+}
+
+void oracle_copy_registers(struct oracle *o)
+{
+    oracle_write_registers(o->uc, o->fresh, &o->cpu);
 }
 
 void oracle_forget(struct oracle *o, uint32_t from, uint32_t to)
@@ -108,7 +113,7 @@ void oracle_forget(struct oracle *o, uint32_t from, uint32_t to)
     uc_ctl_remove_cache(o->uc, (uint64_t)from, (uint64_t)to);
 }
 
-bool oracle_equal(struct oracle *o, const char *what, uint32_t pc)
+bool oracle_registers_equal(uc_engine *uc, const struct cpu *c, const char *what, uint32_t pc)
 {
     uint32_t value[ORACLE_REGS];
     void *where[ORACLE_REGS];
@@ -120,9 +125,9 @@ bool oracle_equal(struct oracle *o, const char *what, uint32_t pc)
         where[k] = &value[k];
         ids[k] = reg_ids[k];
     }
-    uc_reg_read_batch(o->uc, ids, where, ORACLE_REGS);
+    uc_reg_read_batch(uc, ids, where, ORACLE_REGS);
     for (int k = 0; k < ORACLE_REGS; k++) {
-        uint32_t ours = k < 16 ? o->cpu.r[k] : cpu_xpsr(&o->cpu) & APSR_MASK;
+        uint32_t ours = k < 16 ? c->r[k] : cpu_xpsr(c) & APSR_MASK;
         if (k == 16)
             value[k] &= APSR_MASK;
         if (ours == value[k])
@@ -131,6 +136,13 @@ bool oracle_equal(struct oracle *o, const char *what, uint32_t pc)
         fprintf(stderr, "%s at %08" PRIx32 ": %s%d is %08" PRIx32 ", oracle %08" PRIx32 "\n", what, pc,
                 k < 16 ? "r" : "apsr", k, ours, value[k]);
     }
+    return equal;
+}
+
+bool oracle_equal(struct oracle *o, const char *what, uint32_t pc)
+{
+    bool equal = oracle_registers_equal(o->uc, &o->cpu, what, pc);
+
     if (memcmp(o->ram, o->uc_ram, ORACLE_RAM_SIZE) != 0) {
         uint32_t at = 0;
         while (o->ram[at] == o->uc_ram[at])

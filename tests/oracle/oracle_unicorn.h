@@ -33,6 +33,9 @@ uint32_t oracle_random(struct oracle *o);
 
 /* Give Unicorn our core's registers and flags, from a fresh context. */
 void oracle_copy_registers(struct oracle *o);
+/* The same for any core and engine. */
+void oracle_write_registers(uc_engine *uc, uc_context *fresh, const struct cpu *c);
+bool oracle_registers_equal(uc_engine *uc, const struct cpu *c, const char *what, uint32_t pc);
 /* Forget translations of code that has changed. */
 void oracle_forget(struct oracle *o, uint32_t from, uint32_t to);
 /* True when registers, flags and RAM are equal; else what differs is printed. */
