@@ -47,9 +47,16 @@ static int64_t ticks_to_ns(int64_t ticks, uint64_t hz)
     return seconds * 1000000000 + rest * 1000000000 / (int64_t)hz;
 }
 
+/* Times saturate: two hundred years from anything that is true, and far from overflow. */
+static int64_t time_plus(int64_t time, int64_t ns)
+{
+    int64_t sum = time + ns; /* both within a quarter of the range */
+    return sum > CLOCK_TIME_MAX ? CLOCK_TIME_MAX : sum < -CLOCK_TIME_MAX ? -CLOCK_TIME_MAX : sum;
+}
+
 static int64_t piece_time(const struct piece *p, int64_t ticks)
 {
-    return p->first_time + ticks_to_ns(ticks - p->first_ticks, p->hz);
+    return time_plus(p->first_time, ticks_to_ns(ticks - p->first_ticks, p->hz));
 }
 
 static int64_t piece_end(const struct piece *p)
@@ -155,7 +162,7 @@ enum corral_err clock_domain_cut(struct clock_domain *domain, enum clock_cut cut
     }
     int64_t first = ticks_known ? ticks : cut == CLOCK_CUT_RESET ? 0 : p->last_ticks;
     bool stands = p->stands && cut == CLOCK_CUT_FREQUENCY; /* changed while it stood: it stands on */
-    struct piece *next = new_piece(domain, cut, first, piece_end(p) + 1);
+    struct piece *next = new_piece(domain, cut, first, time_plus(piece_end(p), 1));
     next->settled = ticks_known || cut == CLOCK_CUT_RESET;
     next->stands = stands;
     if (hz)
@@ -196,7 +203,8 @@ static void settle(struct clock_domain *domain, struct piece *p, int64_t ticks)
     if (p->settled || ticks < p->first_ticks)
         return;
     if (domain->count > 1 && ticks > p->first_ticks) {
-        p->first_time += ticks_to_ns(ticks - p->first_ticks, domain->pieces[domain->count - 2].hz);
+        int64_t passed = ticks_to_ns(ticks - p->first_ticks, domain->pieces[domain->count - 2].hz);
+        p->first_time = time_plus(p->first_time, passed);
         p->blurred = true;
     }
     p->first_ticks = p->last_ticks = ticks;
@@ -223,7 +231,7 @@ enum corral_err clock_domain_pair(struct clock_domain *domain, int64_t ticks, in
     } else {
         int check = clock_fit_check(&p->fit, pair);
         if (check != 0 && p == current(domain) && ticks > p->last_ticks) {
-            int64_t next = pair.time > piece_end(p) ? pair.time : piece_end(p) + 1;
+            int64_t next = pair.time > piece_end(p) ? pair.time : time_plus(piece_end(p), 1);
             p = new_piece(domain, check > 0 ? CLOCK_CUT_STALL : CLOCK_CUT_JUMP, ticks, next);
             p->settled = p->blurred = true;
             pair.time = next;

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define RANGE 2e18 /* ns: callers' times are below a quarter of int64's range, 2.3e18 */
+
 void clock_fit_init(struct clock_fit *fit, uint32_t drift_ppm)
 {
     *fit = (struct clock_fit){.drift = drift_ppm / 1e6};
@@ -145,7 +147,11 @@ bool clock_fit_convert(const struct clock_fit *fit, int64_t time, int64_t *host_
         high = swap;
     }
     double y = fmin(fmax(fit->intercept + fit->rate * x, low), high);
-    *host_ns = fit->pairs[0].host_ns + (time - fit->pairs[0].time) + llround(y);
-    *error_ns = (int64_t)ceil(fmax(high - y, y - low));
+    /* A drift times a hostile distance can pass any range; the sum of three such terms must still fit. */
+    double error = fmin(fmax(high - y, y - low), RANGE);
+    int64_t host =
+        fit->pairs[0].host_ns + (time - fit->pairs[0].time) + llround(fmin(fmax(y, -RANGE), RANGE));
+    *host_ns = host > (int64_t)RANGE ? (int64_t)RANGE : host < -(int64_t)RANGE ? -(int64_t)RANGE : host;
+    *error_ns = (int64_t)ceil(error);
     return true;
 }
