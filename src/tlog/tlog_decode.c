@@ -32,15 +32,17 @@ static void report(struct tlog_batch_result *result, const struct tlog_callbacks
 static bool check_header(const uint8_t *data, size_t capacity, struct tlog_batch_result *result,
                          const struct tlog_callbacks *callbacks)
 {
+    uint32_t magic;
+    uint8_t owner;
+
     if (capacity < TLOG_HEADER_SIZE) {
         result->status = TLOG_BAD_MAGIC;
         report(result, callbacks, TLOG_ANOMALY_MAGIC, TLOG_OFF_MAGIC, 0);
         return false;
     }
 
-    uint32_t magic = le32_at(data + TLOG_OFF_MAGIC);
-    uint8_t owner = data[TLOG_OFF_OWNER];
-
+    magic = le32_at(data + TLOG_OFF_MAGIC);
+    owner = data[TLOG_OFF_OWNER];
     /* A dead PCIe link or debug port reads as ones everywhere: the owner byte means nothing then. */
     if (magic == 0xFFFFFFFFu) {
         result->status = TLOG_LINK_DOWN;
