@@ -383,12 +383,15 @@ struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name
     struct core *c = core_alloc(link, ap, name, hz, cti);
     struct cortex_m *m = calloc(1, sizeof(*m));
     uint32_t dhcsr = 0;
-    enum corral_err err = c && m ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    if (!err) {
-        c->ops = &cortex_m_ops;
-        c->priv = m;
-        err = read_dhcsr(c, &dhcsr, d);
+    if (!c || !m) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        free(m);
+        free(c);
+        return NULL;
     }
+    c->ops = &cortex_m_ops;
+    c->priv = m;
+    enum corral_err err = read_dhcsr(c, &dhcsr, d);
     /* Halting debug on, without halting. A core that another tool has halted stays as it is. */
     if (!err && !(dhcsr & C_DEBUGEN))
         err = write32(c, DHCSR, DBGKEY | C_DEBUGEN, d);

@@ -470,6 +470,53 @@ static void round_of(struct bench *b, uint32_t from0, uint32_t cycles0, uint32_t
     assert_int_equal(group_measure_round(b->group, 0, 1, NS_PER_MS, skew, &d), CORRAL_OK);
 }
 
+struct seen {
+    struct event events[8];
+    size_t count;
+};
+
+static enum corral_err keep(void *ctx, const struct event *event, struct diag *d)
+{
+    struct seen *seen = ctx;
+    (void)d;
+    assert_true(seen->count < 8);
+    seen->events[seen->count++] = *event; /* only numbers are looked at afterwards */
+    return CORRAL_OK;
+}
+
+/* Each halt and run is one event, and a measured round's halt carries the skew. */
+static void test_events_of_a_round(void **state)
+{
+    (void)state;
+    static const struct sink_ops ops = {.name = "keep", .write = keep};
+    struct bench b = open_bench(2);
+    struct diag d = DIAG_INIT;
+    struct seen seen = {.count = 0};
+    struct group_skew skew;
+    struct event_bus *bus = event_bus_new();
+    assert_non_null(bus);
+    assert_int_equal(event_bus_attach(bus, sink_new(&ops, &seen, 16), &d), CORRAL_OK);
+    group_free(b.group);
+    b.group = group_new(b.cores, b.count, bus, "cores");
+    assert_non_null(b.group);
+    assert_int_equal(group_enable_sync(b.group, &d), CORRAL_OK);
+    round_of(&b, 0, 1000, 0, 1008, &skew);
+    assert_int_equal(group_status(b.group, NULL, &d), CORRAL_OK); /* a look is no event */
+    assert_int_equal(event_bus_drain(bus, &d), CORRAL_OK);
+    assert_int_equal(seen.count, 3);
+    assert_int_equal(seen.events[0].kind, EVENT_HALT);
+    assert_true(seen.events[0].halt.skew_ns == EVENT_NO_TIME);
+    assert_int_equal(seen.events[1].kind, EVENT_RUN);
+    assert_true(seen.events[1].halt.cores[0].restarted);
+    assert_int_equal(seen.events[2].kind, EVENT_HALT);
+    assert_int_equal(seen.events[2].halt.skew_ns, 40);
+    assert_int_equal(seen.events[2].halt.skew_error_ns, 10);
+    assert_true(seen.events[2].halt.cores[1].first); /* the stopper */
+    assert_true(seen.events[2].host_ns > seen.events[1].host_ns);
+    assert_int_equal(event_bus_free(bus, &d), CORRAL_OK);
+    close_bench(&b);
+}
+
 static void test_skew_is_half_of_the_difference_modulo_2_32(void **state)
 {
     (void)state;
@@ -545,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_sync_is_all_or_nothing),
         cmocka_unit_test(test_sync_without_a_cti_says_whose),
         cmocka_unit_test(test_a1_channels_in_use_are_left_alone),
+        cmocka_unit_test(test_events_of_a_round),
         cmocka_unit_test(test_skew_is_half_of_the_difference_modulo_2_32),
         cmocka_unit_test(test_skew_of_unlike_clocks_is_compared_in_time),
         cmocka_unit_test(test_skew_without_a_known_clock_is_not_a_number),
