@@ -371,11 +371,13 @@ static void a_fault_is_logged_and_stops_the_core(void **state)
 
 int main(int argc, char **argv)
 {
-    struct fixture *f = calloc(1, sizeof(*f));
-    if (argc != 3 || !f) {
+    if (argc != 3) {
         fprintf(stderr, "usage: %s CORE0.ELF CORE1.ELF\n", argv[0]);
         return 2;
     }
+    struct fixture *f = calloc(1, sizeof(*f));
+    if (!f)
+        return 2;
     elf_version(EV_CURRENT);
     for (unsigned core = 0; core < BOARD_CORES; core++) {
         f->path[core] = argv[1 + core];
