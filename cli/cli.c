@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "base/text.h"
+#include "session/config.h"
 
 int cli_fail(const struct cli *cli, const struct diag *d)
 {
@@ -109,6 +110,17 @@ bool cli_parse_seconds(const struct cli *cli, const struct cli_command *command,
     }
     *value = v;
     return true;
+}
+
+enum corral_err cli_load_config(const struct cli *cli, struct config **config, struct diag *d)
+{
+    const char *path = cli->target;
+    *config = NULL;
+    if (!path && access("corral.yml", F_OK) == 0)
+        path = "corral.yml";
+    if (path && !(*config = config_load(path, d)))
+        return d->code;
+    return CORRAL_OK;
 }
 
 enum corral_err cli_close_stdout(struct diag *d)

@@ -60,6 +60,11 @@ bool cli_parse_u64(const struct cli *cli, const struct cli_command *command, con
 bool cli_parse_seconds(const struct cli *cli, const struct cli_command *command, const char *what,
                        const char *text, double least, double most, double *value);
 
+/* The description of the target: --target FILE, else ./corral.yml when it is there, else none (*config NULL).
+ * Free with config_free. */
+struct config;
+enum corral_err cli_load_config(const struct cli *cli, struct config **config, struct diag *d);
+
 /* Finish stdout: CORRAL_ERR_IO as a diag when it could not all be written. */
 enum corral_err cli_close_stdout(struct diag *d);
 

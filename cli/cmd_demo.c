@@ -81,10 +81,10 @@ static enum corral_err play_software(const struct cli *cli, const struct demo_op
                                      struct demo_result *r, struct diag *d)
 {
     say(cli, "\n== Run and halt, one core after the other (no cross triggers)");
-    enum corral_err err = session_halt(s, 0, d);
+    enum corral_err err = session_halt(s, 0, NULL, d);
     if (err == CORRAL_OK)
         err = session_measure_rounds(s, o->rounds, DEMO_ROUND_NS, cli_stop_flag(), &r->software, d);
-    return err == CORRAL_OK ? session_run(s, 0, d) : err;
+    return err == CORRAL_OK ? session_run(s, 0, NULL, d) : err;
 }
 
 /* With cross triggers. Before the rounds the cores are run and halted together once, so that a question left
@@ -93,18 +93,18 @@ static enum corral_err play_cti(const struct cli *cli, const struct demo_options
                                 struct demo_result *r, struct diag *d)
 {
     say(cli, "\n== Run and halt through the cross triggers");
-    enum corral_err err = session_halt(s, 0, d);
+    enum corral_err err = session_halt(s, 0, NULL, d);
     if (err == CORRAL_OK)
         err = session_set_sync(s, true, d);
     if (err == CORRAL_OK)
-        err = session_run(s, 0, d);
+        err = session_run(s, 0, NULL, d);
     if (err == CORRAL_OK)
         err = session_run_for(s, SETTLE_NS, cli_stop_flag(), d);
     if (err == CORRAL_OK)
-        err = session_halt(s, 0, d);
+        err = session_halt(s, 0, NULL, d);
     if (err == CORRAL_OK)
         err = session_measure_rounds(s, o->rounds, DEMO_ROUND_NS, cli_stop_flag(), &r->cti, d);
-    return err == CORRAL_OK ? session_run(s, 0, d) : err;
+    return err == CORRAL_OK ? session_run(s, 0, NULL, d) : err;
 }
 
 static enum corral_err play(const struct cli *cli, const struct demo_options *o, struct session *s,
@@ -123,7 +123,7 @@ static enum corral_err play(const struct cli *cli, const struct demo_options *o,
     if (err == CORRAL_OK)
         err = session_run_for(s, half, cli_stop_flag(), d);
     if (err == CORRAL_OK)
-        err = session_halt(s, 0, d);
+        err = session_halt(s, 0, NULL, d);
     return err == CORRAL_OK ? session_drain_logs(s, d) : err;
 }
 

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "coresight/rom_table.h"
 #include "event/event_json.h"
-#include "group/group.h"
+#include "session/config.h"
 #include "session/session.h"
 
 /* A board in this process has only just been powered on: let its programs come to something. */
@@ -34,116 +33,26 @@ struct request {
     enum action action;
     const char *names[EVENT_MAX_CORES]; /* --core */
     size_t name_count;
-    bool sync;
+    bool sync, sync_set;
 };
-
-struct target {
-    struct host_clock *clock;
-    struct link *link;
-    struct core *cores[EVENT_MAX_CORES];
-    size_t count;
-    struct group *group;
-};
-
-static void close_target(struct target *t)
-{
-    group_free(t->group);
-    for (size_t i = 0; i < t->count; i++)
-        core_close(t->cores[i]);
-    link_close(t->link);
-    host_clock_free(t->clock);
-}
-
-static enum corral_err open_core(struct target *t, const struct cs_core *found, struct diag *d)
-{
-    struct cti *cti = NULL;
-    if (!found->cortex_m)
-        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s is a %s, which cannot be controlled yet", found->name,
-                        found->type);
-    /* A CTI that cannot be used is a reason not to synchronise, not a reason to do nothing. */
-    if (found->has_cti)
-        cti = cti_open(t->link, found->cti.ap, found->cti.address, found->cti.restart_output, NULL);
-    struct core *core = core_cortex_m_open(t->link, found->ap, found->name, 0, cti, d);
-    if (!core) {
-        cti_close(cti);
-        return d->code;
-    }
-    t->cores[t->count++] = core;
-    return CORRAL_OK;
-}
-
-static const struct cs_core *find_core(const struct cs_topology *topology, const char *name)
-{
-    for (size_t i = 0; i < topology->core_count; i++)
-        if (strcmp(topology->cores[i].name, name) == 0)
-            return &topology->cores[i];
-    return NULL;
-}
-
-static bool is_wanted(const struct request *r, const struct cs_core *core)
-{
-    for (size_t i = 0; i < r->name_count; i++)
-        if (strcmp(r->names[i], core->name) == 0)
-            return true;
-    return r->name_count == 0;
-}
-
-static enum corral_err open_cores(struct target *t, const struct request *r,
-                                  const struct cs_topology *topology, struct diag *d)
-{
-    for (size_t i = 0; i < r->name_count; i++)
-        if (!find_core(topology, r->names[i])) {
-            diag_set(d, CORRAL_ERR_USAGE, "there is no core '%s'", r->names[i]);
-            if (topology->core_count)
-                diag_hint(d, "the cores are %s to %s; see 'corral scan'", topology->cores[0].name,
-                          topology->cores[topology->core_count - 1].name);
-            return CORRAL_ERR_USAGE;
-        }
-    for (size_t i = 0; i < topology->core_count && t->count < EVENT_MAX_CORES; i++) {
-        enum corral_err err = CORRAL_OK;
-        if (is_wanted(r, &topology->cores[i]))
-            err = open_core(t, &topology->cores[i], d);
-        if (err)
-            return err;
-    }
-    return t->count ? CORRAL_OK
-                    : diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(t->link));
-}
-
-static enum corral_err open_target(struct target *t, const struct request *r, const char *spec,
-                                   struct diag *d)
-{
-    t->link = session_open_link(spec, &t->clock, d);
-    if (!t->link)
-        return d->code;
-    if (host_clock_is_virtual(t->clock))
-        host_clock_sleep(t->clock, WARM_UP_NS);
-    struct cs_topology *topology = cs_scan(t->link, d);
-    if (!topology)
-        return d->code;
-    enum corral_err err = open_cores(t, r, topology, d);
-    cs_topology_free(topology);
-    if (err)
-        return err;
-    t->group = group_new(t->cores, t->count, NULL, "group");
-    return t->group ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-}
 
 /* *done tells whether there is an event to show, also when the command failed. */
-static enum corral_err act(struct target *t, const struct request *r, struct event *event, bool *done,
+static enum corral_err act(struct session *s, const struct request *r, struct event *event, bool *done,
                            struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
-    if (r->sync && r->action != ACTION_STATUS)
-        err = group_enable_sync(t->group, d);
+    if (host_clock_is_virtual(session_clock(s)))
+        err = session_run_for(s, WARM_UP_NS, cli_stop_flag(), d);
+    if (!err && r->sync && r->action != ACTION_STATUS)
+        err = session_set_sync(s, true, d);
     if (err)
         return err;
     *done = true;
     if (r->action == ACTION_STATUS)
-        return group_status(t->group, event, d);
-    err = r->action == ACTION_HALT ? group_halt(t->group, 0, event, d) : group_run(t->group, 0, event, d);
+        return session_status(s, event, d);
+    err = r->action == ACTION_HALT ? session_halt(s, 0, event, d) : session_run(s, 0, event, d);
     struct diag why = DIAG_INIT;
-    enum corral_err off = group_disable_sync(t->group, &why);
+    enum corral_err off = r->sync ? session_set_sync(s, false, &why) : CORRAL_OK;
     if (off && !err) {
         *d = why;
         err = off;
@@ -185,6 +94,40 @@ static int show(const struct cli *cli, enum action action, const struct event *e
     return 0;
 }
 
+static int perform(const struct cli *cli, const struct request *r)
+{
+    struct diag d = DIAG_INIT;
+    struct request request = *r;
+    struct config *config = NULL;
+    struct session *s = NULL;
+    struct event_bus *bus = event_bus_new();
+    struct event event;
+    bool done = false;
+    int exit_code = 0;
+    enum corral_err err =
+        bus ? cli_load_config(cli, &config, &d) : diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (!err) {
+        /* corral.yml speaks of the group: one core alone has nobody to follow it */
+        if (!request.sync_set && config && config->sync_set)
+            request.sync = config->sync && request.name_count != 1;
+        struct session_options how = {.link = cli->link,
+                                      .config = config,
+                                      .core_names = request.names,
+                                      .core_name_count = request.name_count,
+                                      .bus = bus};
+        s = session_open(&how, &d);
+        err = s ? act(s, &request, &event, &done, &d) : d.code;
+    }
+    if (done)
+        exit_code = show(cli, request.action, &event);
+    if (err)
+        exit_code = cli_fail(cli, &d);
+    session_close(s);
+    event_bus_free(bus, NULL);
+    config_free(config);
+    return exit_code;
+}
+
 static int run_action(const struct cli *cli, const struct cli_command *command, int argc, char **argv,
                       enum action action)
 {
@@ -204,6 +147,7 @@ static int run_action(const struct cli *cli, const struct cli_command *command, 
         case OPT_SYNC:
         case OPT_NO_SYNC:
             r.sync = c == OPT_SYNC;
+            r.sync_set = true;
             break;
         case OPT_JSON:
             local.json = true;
@@ -215,19 +159,7 @@ static int run_action(const struct cli *cli, const struct cli_command *command, 
     if (optind < argc)
         return cli_usage(&local, command, "%s: '%s' is one word too many", command->name, argv[optind]);
 
-    struct diag d = DIAG_INIT;
-    struct target target = {0};
-    struct event event;
-    bool done = false;
-    enum corral_err err = open_target(&target, &r, local.link ? local.link : "sim", &d);
-    if (!err)
-        err = act(&target, &r, &event, &done, &d);
-    if (done)
-        exit_code = show(&local, action, &event);
-    if (err)
-        exit_code = cli_fail(&local, &d);
-    close_target(&target);
-    return exit_code;
+    return perform(&local, &r);
 }
 
 static int run_status(const struct cli *cli, const struct cli_command *command, int argc, char **argv)

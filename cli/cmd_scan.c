@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "coresight/rom_table.h"
+#include "session/config.h"
 #include "session/session.h"
 
 enum { OPT_JSON = 256 };
@@ -156,6 +157,23 @@ static void print_tree(const struct cs_topology *t)
         puts("there is more than can be listed");
 }
 
+/* Cores are found, not believed: of corral.yml only the link counts here. */
+static struct cs_topology *scan_link(const struct cli *cli, struct diag *d)
+{
+    struct cs_topology *t = NULL;
+    struct config *config;
+    if (cli_load_config(cli, &config, d) != CORRAL_OK)
+        return NULL;
+    struct host_clock *clock = NULL;
+    struct link *link = session_open_link(session_link_words(cli->link, config), &clock, d);
+    if (link)
+        t = cs_scan(link, d);
+    link_close(link);
+    host_clock_free(clock);
+    config_free(config);
+    return t;
+}
+
 static int run_scan(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
     struct cli local = *cli;
@@ -169,13 +187,7 @@ static int run_scan(const struct cli *cli, const struct cli_command *command, in
         return cli_usage(&local, command, "scan: '%s' is one word too many", argv[optind]);
 
     struct diag d = DIAG_INIT;
-    struct host_clock *clock = NULL;
-    struct link *link = session_open_link(local.link ? local.link : "sim", &clock, &d);
-    if (!link)
-        return cli_fail(&local, &d);
-    struct cs_topology *t = cs_scan(link, &d);
-    link_close(link);
-    host_clock_free(clock);
+    struct cs_topology *t = scan_link(&local, &d);
     if (!t)
         return cli_fail(&local, &d);
     if (local.json) {

@@ -89,9 +89,10 @@ static json_t *skew_json(int64_t median, int64_t max)
                      "max", max == EVENT_NO_TIME ? json_null() : json_integer(max));
 }
 
-static json_t *missed_json(int64_t missed)
+/* -1 = not counted */
+static json_t *count_json(int64_t count)
 {
-    return missed < 0 ? json_null() : json_integer(missed);
+    return count < 0 ? json_null() : json_integer(count);
 }
 
 static json_t *top_json(const struct demo_result *r)
@@ -108,27 +109,55 @@ static json_t *top_json(const struct demo_result *r)
     return list;
 }
 
-enum corral_err demo_render_summary(const struct demo_result *r, struct diag *d)
+/* {"software": ..., "cti": ...}; takes both over. */
+static json_t *both_ways(json_t *software, json_t *cti)
+{
+    return json_pack("{s:o,s:o}", "software", software, "cti", cti);
+}
+
+static json_t *board_json(const struct link_sim_info *b)
+{
+    return json_pack("{s:I,s:I,s:I,s:I}", "core_hz", (json_int_t)b->core_hz[0], "swclk_hz",
+                     (json_int_t)b->swclk_hz, "ctm_latency", (json_int_t)b->ctm_latency, "deadline_us",
+                     (json_int_t)b->deadline_us);
+}
+
+static json_t *files_json(const struct demo_result *r)
 {
     json_t *files = json_array();
     for (size_t i = 0; files && i < r->file_count; i++)
         json_array_append_new(files, json_string(r->files[i]));
-    json_t *root = json_pack(
-        "{s:s,s:s,s:{s:I,s:I,s:I,s:I},s:{s:I,s:I},s:I,s:I,s:o,s:I,s:{s:o,s:o},s:{s:o,s:o},s:{s:o,s:o},s:o,s:"
-        "o}",
-        "kind", "summary", "stream", "demo", "board", "core_hz", (json_int_t)r->board.core_hz[0], "swclk_hz",
-        (json_int_t)r->board.swclk_hz, "ctm_latency", (json_int_t)r->board.ctm_latency, "deadline_us",
-        (json_int_t)r->board.deadline_us, "logs", "SMC", (json_int_t)r->logs[0], "DMC",
-        (json_int_t)r->logs[1], "lost", (json_int_t)r->lost, "samples", (json_int_t)r->totals.samples,
-        "firmware_samples", missed_json(r->firmware_samples), "rounds", (json_int_t)r->cti.rounds, "skew_ns",
-        "software", skew_json(r->software.median_ns, r->software.max_ns), "cti",
-        skew_json(r->cti.median_ns, r->cti.max_ns), "board_skew_ns", "software",
-        skew_json(r->software.board_median_ns, r->software.board_max_ns), "cti",
-        skew_json(r->cti.board_median_ns, r->cti.board_max_ns), "agreement_ns", "software",
-        time_json(r->software.worst_difference_ns), "cti", time_json(r->cti.worst_difference_ns),
-        "deadlines_missed", "software", missed_json(r->software.deadlines_missed), "cti",
-        missed_json(r->cti.deadlines_missed), "top", top_json(r), "files", files);
-    char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    return files;
+}
+
+enum corral_err demo_render_summary(const struct demo_result *r, struct diag *d)
+{
+    const struct session_rounds *sw = &r->software, *cti = &r->cti;
+    struct {
+        const char *key;
+        json_t *value;
+    } fields[] = {
+        {"kind", json_string("summary")},
+        {"stream", json_string("demo")},
+        {"board", board_json(&r->board)},
+        {"logs", json_pack("{s:I,s:I}", "SMC", (json_int_t)r->logs[0], "DMC", (json_int_t)r->logs[1])},
+        {"lost", json_integer((json_int_t)r->lost)},
+        {"samples", json_integer((json_int_t)r->totals.samples)},
+        {"firmware_samples", count_json(r->firmware_samples)},
+        {"rounds", json_integer(cti->rounds)},
+        {"skew_ns", both_ways(skew_json(sw->median_ns, sw->max_ns), skew_json(cti->median_ns, cti->max_ns))},
+        {"board_skew_ns", both_ways(skew_json(sw->board_median_ns, sw->board_max_ns),
+                                    skew_json(cti->board_median_ns, cti->board_max_ns))},
+        {"agreement_ns", both_ways(time_json(sw->worst_difference_ns), time_json(cti->worst_difference_ns))},
+        {"deadlines_missed", both_ways(count_json(sw->deadlines_missed), count_json(cti->deadlines_missed))},
+        {"top", top_json(r)},
+        {"files", files_json(r)},
+    };
+    json_t *root = json_object();
+    bool ok = root != NULL;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        ok &= json_object_set_new(root, fields[i].key, fields[i].value) == 0;
+    char *line = ok ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     if (!line)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

@@ -86,11 +86,11 @@ static inline size_t byte_reader_left(const struct byte_reader *r)
     return r->failed ? 0 : r->size - r->pos;
 }
 
-#define BYTE_READER_FIELD(name, type, width, load)                                                            \
-    static inline type byte_reader_##name(struct byte_reader *r)                                              \
-    {                                                                                                         \
-        const uint8_t *p = byte_reader_take(r, width);                                                        \
-        return p ? (type)load : 0;                                                                            \
+#define BYTE_READER_FIELD(name, type, width, load)               \
+    static inline type byte_reader_##name(struct byte_reader *r) \
+    {                                                            \
+        const uint8_t *p = byte_reader_take(r, width);           \
+        return p ? (type)(load) : 0;                             \
     }
 
 BYTE_READER_FIELD(u8, uint8_t, 1, p[0])
@@ -132,12 +132,12 @@ static inline void byte_writer_bytes(struct byte_writer *w, const void *src, siz
         memcpy(p, src, n);
 }
 
-#define BYTE_WRITER_FIELD(name, type, width, store)                                                           \
-    static inline void byte_writer_##name(struct byte_writer *w, type v)                                      \
-    {                                                                                                         \
-        uint8_t *p = byte_writer_take(w, width);                                                              \
-        if (p)                                                                                                \
-            store;                                                                                            \
+#define BYTE_WRITER_FIELD(name, type, width, store)                      \
+    static inline void byte_writer_##name(struct byte_writer *w, type v) \
+    {                                                                    \
+        uint8_t *p = byte_writer_take(w, width);                         \
+        if (p)                                                           \
+            store;                                                       \
     }
 
 BYTE_WRITER_FIELD(u8, uint8_t, 1, p[0] = v)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "link/dry.h"
+#include "session/config.h"
 
 static struct link *open_sim(const char *spec, struct link_sim_options *options, struct diag *d)
 {
@@ -35,6 +36,13 @@ static bool is_kind(const char *spec, const char *kind)
 {
     size_t n = strlen(kind);
     return strncmp(spec, kind, n) == 0 && (spec[n] == '\0' || spec[n] == ':');
+}
+
+const char *session_link_words(const char *command_line, const struct config *config)
+{
+    if (command_line)
+        return command_line;
+    return config && config->link ? config->link : "sim";
 }
 
 struct host_clock *session_clock_for(const char *spec, struct diag *d)

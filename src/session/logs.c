@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Log consumers of a session: where each core's shared buffer is, and who polls it. */
-#include "session/session_internal.h"
-
 #include <stdio.h>
+#include <string.h>
+
+#include "session/session_internal.h"
 
 #define LOG_POLL_NS    (5 * NS_PER_MS)
 #define LOG_DRAIN_MOST 64 /* batches a buffer may hand over while it is being drained */
 
+/* Where one log is, and how it is to be read. */
 struct log_place {
-    uint32_t address;
+    uint64_t address;
     uint32_t size;
+    uint32_t staging;      /* 0 = the consumer's default */
+    uint32_t timestamp_hz; /* likewise */
 };
 
 /* The image knows best; the board's published default is second. False: this core has no log. */
-static bool log_place(const struct session *s, size_t core, struct log_place *place)
+static bool default_place(const struct session *s, size_t core, struct log_place *place)
 {
     uint32_t ap = core_ap(s->cores[core]);
     bool board = s->is_board && ap < LINK_SIM_CORES;
-    place->size = board ? s->board.log_buffer_size : 0;
-    uint32_t size = 0;
-    if (s->symbols[core] && symbol_lookup(s->symbols[core], "tlog_buffer", &place->address, &size)) {
+    uint32_t address = 0, size = 0;
+    *place = (struct log_place){.size = board ? s->board.log_buffer_size : 0};
+    if (s->symbols[core] && symbol_lookup(s->symbols[core], "tlog_buffer", &address, &size)) {
+        place->address = address;
         if (size)
             place->size = size;
         return place->size != 0;
@@ -43,35 +48,72 @@ static void on_raw_batch(void *ctx, const uint8_t *data, size_t size, int64_t ho
         capture_writer_packet(s->capture, s->capture_logs[log->core], host_ns, data, size, NULL, NULL);
 }
 
+static enum corral_err start_log(struct session *s, size_t core, const struct log_place *place,
+                                 struct diag *d)
+{
+    if (s->log_count >= SESSION_MAX_LOGS)
+        return diag_set(d, CORRAL_ERR_LIMIT, "at most %d logs can be followed", SESSION_MAX_LOGS);
+    struct session_log *log = &s->logs[s->log_count];
+    char stream[64];
+    snprintf(stream, sizeof(stream), "tlog:%s", core_name(s->cores[core]));
+    struct tlog_consumer_options options = {
+        .stream = stream,
+        .core = core_name(s->cores[core]),
+        .ap = core_ap(s->cores[core]),
+        .address = place->address,
+        .capacity = place->size,
+        .staging = place->staging,
+        .timestamp_hz = place->timestamp_hz,
+        .raw = on_raw_batch,
+        .raw_ctx = log,
+    };
+    log->session = s;
+    log->core = core;
+    log->consumer = tlog_consumer_new(&options, s->bus, d);
+    if (!log->consumer)
+        return d->code;
+    s->log_count++;
+    log->job = link_thread_every(s->thread, LINK_PRIO_LOG, LOG_POLL_NS, poll_log, log);
+    return log->job >= 0 ? CORRAL_OK : diag_set(d, CORRAL_ERR_LIMIT, "too many periodic jobs on one link");
+}
+
+/* A log of corral.yml. The core was left out on the command line: then so is its log. */
+static enum corral_err start_config_log(struct session *s, const struct config *c, const struct config_log *l,
+                                        struct diag *d)
+{
+    struct log_place place = {
+        .address = l->address, .size = l->size, .staging = l->staging, .timestamp_hz = l->timestamp_hz};
+    size_t core = 0;
+    while (core < s->core_count && strcmp(core_name(s->cores[core]), c->cores[l->core].name) != 0)
+        core++;
+    if (core == s->core_count)
+        return CORRAL_OK;
+    if (l->symbol) {
+        uint32_t address = 0, size = 0;
+        if (!s->symbols[core] || !symbol_lookup(s->symbols[core], l->symbol, &address, &size))
+            return diag_set(d, CORRAL_ERR_NO_SYMBOL, "%s:%u: the program of %s has no symbol '%s'", c->file,
+                            l->line, core_name(s->cores[core]), l->symbol);
+        place.address = address;
+        if (!place.size)
+            place.size = size;
+    }
+    return start_log(s, core, &place, d);
+}
+
 enum corral_err session_start_logs(struct session *s, struct diag *d)
 {
-    for (size_t i = 0; i < s->core_count; i++) {
+    const struct config *c = s->options.config;
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; c && i < c->log_count && err == CORRAL_OK; i++)
+        err = start_config_log(s, c, &c->logs[i], d);
+    if (c && c->log_count)
+        return err;
+    for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++) {
         struct log_place place;
-        if (!log_place(s, i, &place))
-            continue;
-        char stream[64];
-        snprintf(stream, sizeof(stream), "tlog:%s", core_name(s->cores[i]));
-        struct session_log *log = &s->logs[s->log_count];
-        log->session = s;
-        log->core = i;
-        struct tlog_consumer_options options = {
-            .stream = stream,
-            .core = core_name(s->cores[i]),
-            .ap = core_ap(s->cores[i]),
-            .address = place.address,
-            .capacity = place.size,
-            .raw = on_raw_batch,
-            .raw_ctx = log,
-        };
-        log->consumer = tlog_consumer_new(&options, s->bus, d);
-        if (!log->consumer)
-            return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-        s->log_count++;
-        log->job = link_thread_every(s->thread, LINK_PRIO_LOG, LOG_POLL_NS, poll_log, log);
-        if (log->job < 0)
-            return diag_set(d, CORRAL_ERR_LIMIT, "too many periodic jobs on one link");
+        if (default_place(s, i, &place))
+            err = start_log(s, i, &place, d);
     }
-    return CORRAL_OK;
+    return err;
 }
 
 static enum corral_err do_drain(struct link *link, void *ctx, struct diag *d)

@@ -4,8 +4,6 @@
  * board waits (bounded) until each datagram it sent has been taken from the real socket, so that with the
  * virtual clock the order of everything is the same in every run.
  */
-#include "session/session_internal.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -15,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "export/export_profile.h"
+#include "session/session_internal.h"
 
 #define DATAGRAM_WAIT_NS (2 * NS_PER_S)
 
@@ -62,8 +60,36 @@ static enum corral_err connect_sender(struct session *s, unsigned core, struct d
     return CORRAL_OK;
 }
 
+/* The command line, then corral.yml, then the defaults. */
+static void apply_config(struct session *s)
+{
+    const struct config *c = s->options.config;
+    if (!c)
+        return;
+    if (!s->options.listen && c->listen[0])
+        s->options.listen = c->listen;
+    if (s->options.listen_port < 0)
+        s->options.listen_port = c->listen_port;
+}
+
+/* Senders that corral.yml names by address and port. One without a port cannot be told before it sends. */
+static enum corral_err name_sources(struct session *s, struct diag *d)
+{
+    const struct config *c = s->options.config;
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; c && i < c->source_count && err == CORRAL_OK; i++) {
+        char source[96];
+        if (c->sources[i].port < 0)
+            continue;
+        snprintf(source, sizeof(source), "%s:%d", c->sources[i].address, c->sources[i].port);
+        err = prof_streams_name(s->streams, source, c->cores[c->sources[i].core].name, d);
+    }
+    return err;
+}
+
 enum corral_err session_profile_open(struct session *s, struct diag *d)
 {
+    apply_config(s);
     s->aggregate = prof_aggregate_new();
     s->streams = s->aggregate ? prof_streams_new(s->bus, s->aggregate) : NULL;
     if (!s->streams)
@@ -72,6 +98,8 @@ enum corral_err session_profile_open(struct session *s, struct diag *d)
     for (unsigned i = 0; board && i < LINK_SIM_CORES; i++)
         if (open_sender(s, i, d) != CORRAL_OK)
             return d->code;
+    if (name_sources(s, d) != CORRAL_OK)
+        return d->code;
     struct prof_collector_options options = {
         .address = s->options.listen,
         .port = (uint16_t)(s->options.listen_port < 0 ? PROF_PORT : s->options.listen_port),

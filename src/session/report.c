@@ -3,13 +3,12 @@
  * What a profile adds up to: the board's exact share of a function, and the collected stacks handed to the
  * exporters.
  */
-#include "session/session_internal.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/export_profile.h"
+#include "session/session_internal.h"
 
 /* --- the board's own count ------------------------------------------------------------------------------ */
 

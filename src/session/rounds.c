@@ -4,9 +4,9 @@
  * the firmware missed meanwhile. DESIGN.md "Threads, time, pressure" says why a round is started by one core
  * and stopped by the other.
  */
-#include "session/session_internal.h"
-
 #include <stdlib.h>
+
+#include "session/session_internal.h"
 
 #define ROUND_STARTER 0
 #define ROUND_STOPPER 1

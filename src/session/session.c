@@ -1,68 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a session, letting time pass, and run control (session.h). */
-#include "session/session_internal.h"
+/* Opening and closing a session, and letting time pass (session.h). */
+#include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/session_internal.h"
+
 enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d)
 {
     return link_thread_call(s->thread, LINK_PRIO_HALT, fn, ctx, d);
-}
-
-static enum corral_err open_one_core(struct session *s, struct link *link, const struct cs_core *found,
-                                     struct diag *d)
-{
-    struct cti *cti = NULL;
-    size_t i = s->core_count;
-    if (found->has_cti) {
-        cti = cti_open(link, found->cti.ap, found->cti.address, found->cti.restart_output, d);
-        if (!cti)
-            return d->code;
-    }
-    uint32_t hz = s->is_board && found->ap < LINK_SIM_CORES ? s->board.core_hz[found->ap] : 0;
-    s->cores[i] = core_cortex_m_open(link, found->ap, found->name, hz, cti, d);
-    if (!s->cores[i])
-        return d->code;
-    s->core_count++;
-    return CORRAL_OK;
-}
-
-static enum corral_err load_board_symbols(struct session *s, struct link *link, struct diag *d)
-{
-    for (size_t i = 0; i < s->core_count; i++) {
-        const uint8_t *image;
-        size_t size;
-        uint32_t ap = core_ap(s->cores[i]);
-        if (!link_sim_image(link, ap, &image, &size))
-            continue;
-        s->symbols[i] = symbol_open_memory(image, size, core_name(s->cores[i]), d);
-        /* an image without a symbol table runs all the same: its names are then not known */
-        if (!s->symbols[i] && d->code != CORRAL_ERR_NO_SYMBOL && d->code != CORRAL_ERR_ELF)
-            return d->code;
-    }
-    return CORRAL_OK;
-}
-
-static enum corral_err discover(struct link *link, void *ctx, struct diag *d)
-{
-    struct session *s = ctx;
-    s->is_board = link_sim_get_info(link, &s->board);
-    struct cs_topology *t = cs_scan(link, d);
-    if (!t)
-        return d->code;
-    enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; i < t->core_count && i < SESSION_MAX_CORES && err == CORRAL_OK; i++)
-        err = open_one_core(s, link, &t->cores[i], d);
-    if (err == CORRAL_OK && t->core_count == 0)
-        err = diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
-    cs_topology_free(t);
-    if (err == CORRAL_OK)
-        err = load_board_symbols(s, link, d);
-    if (err != CORRAL_OK)
-        return err;
-    s->group = group_new(s->cores, s->core_count, s->bus, "group");
-    return s->group ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
 }
 
 struct session *session_open(const struct session_options *options, struct diag *d)
@@ -76,8 +23,7 @@ struct session *session_open(const struct session_options *options, struct diag 
     d = d ? d : &own;
     s->options = *options;
     s->bus = options->bus;
-    if (!s->options.link)
-        s->options.link = "sim";
+    s->options.link = session_link_words(options->link, options->config);
     for (size_t i = 0; i < LINK_SIM_CORES; i++)
         s->senders[i] = -1;
     s->clock = session_clock_for(s->options.link, d);
@@ -102,7 +48,7 @@ struct session *session_open(const struct session_options *options, struct diag 
         link_close(link);
         goto fail;
     }
-    if (session_call(s, discover, s, d) != CORRAL_OK)
+    if (session_call(s, session_discover, s, d) != CORRAL_OK)
         goto fail;
     return s;
 fail:
@@ -187,78 +133,4 @@ enum corral_err session_run_for(struct session *s, int64_t ns, const atomic_bool
             return err;
     }
     return CORRAL_OK;
-}
-
-struct run_control {
-    struct session *s;
-    size_t leader;
-};
-
-static enum corral_err do_halt(struct link *link, void *ctx, struct diag *d)
-{
-    struct run_control *r = ctx;
-    (void)link;
-    return group_halt(r->s->group, r->leader, NULL, d);
-}
-
-static enum corral_err do_run(struct link *link, void *ctx, struct diag *d)
-{
-    struct run_control *r = ctx;
-    (void)link;
-    return group_run(r->s->group, r->leader, NULL, d);
-}
-
-enum corral_err session_halt(struct session *s, size_t leader, struct diag *d)
-{
-    return session_call(s, do_halt, &(struct run_control){s, leader}, d);
-}
-
-enum corral_err session_run(struct session *s, size_t leader, struct diag *d)
-{
-    return session_call(s, do_run, &(struct run_control){s, leader}, d);
-}
-
-static enum corral_err do_sync_on(struct link *link, void *ctx, struct diag *d)
-{
-    struct session *s = ctx;
-    (void)link;
-    return group_enable_sync(s->group, d);
-}
-
-static enum corral_err do_sync_off(struct link *link, void *ctx, struct diag *d)
-{
-    struct session *s = ctx;
-    (void)link;
-    return group_disable_sync(s->group, d);
-}
-
-enum corral_err session_set_sync(struct session *s, bool on, struct diag *d)
-{
-    return session_call(s, on ? do_sync_on : do_sync_off, s, d);
-}
-
-struct variable {
-    struct session *s;
-    size_t core;
-    uint32_t address;
-    uint32_t *value;
-};
-
-static enum corral_err do_read_variable(struct link *link, void *ctx, struct diag *d)
-{
-    struct variable *v = ctx;
-    return link_read32(link, core_ap(v->s->cores[v->core]), v->address, v->value, d);
-}
-
-enum corral_err session_read_variable(struct session *s, size_t core, const char *name, uint32_t *value,
-                                      struct diag *d)
-{
-    struct variable v = {.s = s, .core = core, .value = value};
-    uint32_t size = 0;
-    if (core >= s->core_count)
-        return diag_set(d, CORRAL_ERR_NO_CORE, "there is no core number %zu", core);
-    if (!s->symbols[core] || !symbol_lookup(s->symbols[core], name, &v.address, &size))
-        return diag_set(d, CORRAL_ERR_NO_SYMBOL, "the program of %s has no variable '%s'",
-                        core_name(s->cores[core]), name);
-    return session_call(s, do_read_variable, &v, d);
 }

@@ -22,6 +22,7 @@
 
 #define SESSION_MAX_CORES EVENT_MAX_CORES
 
+struct config;
 struct session;
 
 /*
@@ -30,6 +31,8 @@ struct session;
  * CORRAL_ERR_USAGE for words that mean nothing.
  */
 struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d);
+/* Which words count: the command line's, else corral.yml's, else "sim". Borrowed from the arguments. */
+const char *session_link_words(const char *command_line, const struct config *config);
 /* The two steps of it, for who must have the clock first; `sim` (may be NULL) gives the board's options but
  * for elf and clock, which are filled in from the words. */
 struct host_clock *session_clock_for(const char *spec, struct diag *d);
@@ -37,7 +40,10 @@ struct link *session_open_link_with(const char *spec, const struct link_sim_opti
                                     struct host_clock *clock, struct diag *d);
 
 struct session_options {
-    const char *link;     /* NULL = "sim" */
+    const char *link;              /* NULL = what `config` says, else "sim" */
+    const struct config *config;   /* corral.yml, or NULL; must outlive the session */
+    const char *const *core_names; /* only these cores; count 0 = all */
+    size_t core_name_count;
     uint32_t ctm_latency; /* sim only; 0 with !ctm_latency_set = the board's default */
     bool ctm_latency_set;
     uint64_t seed;         /* sim only; 0 = the board's default */
@@ -84,8 +90,13 @@ struct prof_aggregate *session_aggregate(struct session *s);
  * CORRAL_ERR_INTERRUPTED when *stop becomes true. */
 enum corral_err session_run_for(struct session *s, int64_t ns, const atomic_bool *stop, struct diag *d);
 
-enum corral_err session_halt(struct session *s, size_t leader, struct diag *d);
-enum corral_err session_run(struct session *s, size_t leader, struct diag *d);
+/* Halt or run all cores, led by core number `leader`; the event (may be NULL) is filled in as group.h says.
+ */
+enum corral_err session_halt(struct session *s, size_t leader, struct event *event, struct diag *d);
+enum corral_err session_run(struct session *s, size_t leader, struct event *event, struct diag *d);
+/* Every core's state, unchanged. */
+enum corral_err session_status(struct session *s, struct event *event, struct diag *d);
+/* Cross triggers on or off; off puts every CTI back as it was found. */
 enum corral_err session_set_sync(struct session *s, bool on, struct diag *d);
 
 /* Read the 32-bit variable `name` of a core's program. CORRAL_ERR_NO_SYMBOL when it has none. */

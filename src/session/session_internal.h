@@ -5,9 +5,12 @@
 
 #include "coresight/rom_table.h"
 #include "prof/collector.h"
+#include "session/config.h"
 #include "session/session.h"
 
 #define SESSION_SLICE_NS (5 * NS_PER_MS) /* how long events may wait before the sinks draw them */
+
+#define SESSION_MAX_LOGS 32
 
 struct session_log {
     struct session *session;
@@ -31,7 +34,7 @@ struct session {
     struct group *group;
 
     size_t log_count;
-    struct session_log logs[SESSION_MAX_CORES];
+    struct session_log logs[SESSION_MAX_LOGS];
 
     struct prof_aggregate *aggregate;
     struct prof_streams *streams;
@@ -48,6 +51,9 @@ struct session {
     uint64_t
         exact_total[LINK_SIM_CORES]; /* cycles counted by the board, the sampler's left out; 0 = not yet */
 };
+
+/* discover.c: on the link's thread; ctx is the session */
+enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);
 
 /* profile.c */
 enum corral_err session_profile_open(struct session *s, struct diag *d);

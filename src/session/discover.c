@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the session works with: the cores that are there, under the names and with the facts that corral.yml
+ * gives them, their symbols, and the group. Reads only, but for what opening a core writes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "session/config.h"
+#include "session/session_internal.h"
+
+/* What corral.yml says of the core on this AP; NULL when it says nothing. A core without an ap: stands for
+ * the AP of its place in the list. */
+static const struct config_core *config_of(const struct session *s, uint32_t ap)
+{
+    const struct config *c = s->options.config;
+    for (size_t i = 0; c && i < c->core_count; i++)
+        if (c->cores[i].ap_set ? c->cores[i].ap == ap : i == ap)
+            return &c->cores[i];
+    return NULL;
+}
+
+static const char *name_of(const struct config_core *config, const struct cs_core *found)
+{
+    return config ? config->name : found->name;
+}
+
+static bool is_wanted(const struct session *s, const char *name)
+{
+    for (size_t i = 0; i < s->options.core_name_count; i++)
+        if (strcmp(s->options.core_names[i], name) == 0)
+            return true;
+    return s->options.core_name_count == 0;
+}
+
+static struct cti *open_cti(struct link *link, const struct config_core *config, const struct cs_core *found)
+{
+    uint64_t address = found->cti.address;
+    int restart = found->cti.restart_output;
+    uint32_t ap = found->has_cti ? found->cti.ap : found->ap;
+    if (config && config->cti_set) {
+        address = config->cti_address;
+        ap = found->ap;
+        if (config->cti_restart_output >= 0)
+            restart = config->cti_restart_output;
+    } else if (!found->has_cti) {
+        return NULL;
+    }
+    /* A CTI that cannot be used is a reason not to synchronise, not a reason to do nothing. */
+    return cti_open(link, ap, address, restart, NULL);
+}
+
+static enum corral_err open_one_core(struct session *s, struct link *link, const struct cs_core *found,
+                                     struct diag *d)
+{
+    const struct config_core *config = config_of(s, found->ap);
+    uint32_t hz = s->is_board && found->ap < LINK_SIM_CORES ? s->board.core_hz[found->ap] : 0;
+    if (config && config->hz)
+        hz = (uint32_t)config->hz;
+    struct cti *cti = open_cti(link, config, found);
+    struct core *core = core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
+    if (!core) {
+        cti_close(cti);
+        return d->code;
+    }
+    s->cores[s->core_count++] = core;
+    return CORRAL_OK;
+}
+
+/* Every core that the command line or corral.yml names must be there. */
+static enum corral_err check_names(const struct session *s, const struct cs_topology *t, struct diag *d)
+{
+    const struct config *c = s->options.config;
+    for (size_t i = 0; c && i < c->core_count; i++) {
+        uint32_t ap = c->cores[i].ap_set ? c->cores[i].ap : (uint32_t)i;
+        bool there = false;
+        for (size_t k = 0; k < t->core_count; k++)
+            there |= t->cores[k].ap == ap;
+        if (!there) {
+            diag_set(d, CORRAL_ERR_CONFIG, "%s:%u: there is no core on AP %u for '%s'", c->file,
+                     c->cores[i].line, (unsigned)ap, c->cores[i].name);
+            diag_hint(d, "'corral scan' lists what is there");
+            return CORRAL_ERR_CONFIG;
+        }
+    }
+    for (size_t i = 0; i < s->options.core_name_count; i++) {
+        bool there = false;
+        for (size_t k = 0; k < t->core_count; k++)
+            there |=
+                strcmp(name_of(config_of(s, t->cores[k].ap), &t->cores[k]), s->options.core_names[i]) == 0;
+        if (!there) {
+            diag_set(d, CORRAL_ERR_USAGE, "there is no core '%s'", s->options.core_names[i]);
+            if (t->core_count)
+                diag_hint(
+                    d, "the first is %s and the last %s; see 'corral scan'",
+                    name_of(config_of(s, t->cores[0].ap), &t->cores[0]),
+                    name_of(config_of(s, t->cores[t->core_count - 1].ap), &t->cores[t->core_count - 1]));
+            return CORRAL_ERR_USAGE;
+        }
+    }
+    return CORRAL_OK;
+}
+
+/* corral.yml's ELF, else the image that the virtual board runs. An image without a symbol table runs all the
+ * same: its names are then not known. */
+static enum corral_err open_symbols(struct session *s, struct link *link, size_t core, struct diag *d)
+{
+    uint32_t ap = core_ap(s->cores[core]);
+    const struct config_core *config = config_of(s, ap);
+    const uint8_t *image;
+    size_t size;
+    struct diag why = DIAG_INIT;
+    if (config && config->elf) {
+        s->symbols[core] = symbol_open(config->elf, d);
+        return s->symbols[core] ? CORRAL_OK : d->code;
+    }
+    if (!link_sim_image(link, ap, &image, &size))
+        return CORRAL_OK;
+    s->symbols[core] = symbol_open_memory(image, size, core_name(s->cores[core]), &why);
+    if (s->symbols[core] || why.code == CORRAL_ERR_NO_SYMBOL)
+        return CORRAL_OK;
+    if (d)
+        *d = why;
+    return why.code;
+}
+
+enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
+{
+    struct session *s = ctx;
+    s->is_board = link_sim_get_info(link, &s->board);
+    struct cs_topology *t = cs_scan(link, d);
+    if (!t)
+        return d->code;
+    enum corral_err err = check_names(s, t, d);
+    for (size_t i = 0; i < t->core_count && s->core_count < SESSION_MAX_CORES && err == CORRAL_OK; i++)
+        if (is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
+            err = open_one_core(s, link, &t->cores[i], d);
+    cs_topology_free(t);
+    if (err == CORRAL_OK && s->core_count == 0)
+        err = diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
+    for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)
+        err = open_symbols(s, link, i, d);
+    if (err != CORRAL_OK)
+        return err;
+    s->group = group_new(s->cores, s->core_count, s->bus, "group");
+    return s->group ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Run control of a session, on the link's thread: halt, run, status, cross triggers, variables. */
+#include "session/session_internal.h"
+
+struct run_control {
+    struct session *s;
+    size_t leader;
+    struct event *event;
+};
+
+static enum corral_err do_halt(struct link *link, void *ctx, struct diag *d)
+{
+    struct run_control *r = ctx;
+    (void)link;
+    return group_halt(r->s->group, r->leader, r->event, d);
+}
+
+static enum corral_err do_run(struct link *link, void *ctx, struct diag *d)
+{
+    struct run_control *r = ctx;
+    (void)link;
+    return group_run(r->s->group, r->leader, r->event, d);
+}
+
+static enum corral_err do_status(struct link *link, void *ctx, struct diag *d)
+{
+    struct run_control *r = ctx;
+    (void)link;
+    return group_status(r->s->group, r->event, d);
+}
+
+enum corral_err session_halt(struct session *s, size_t leader, struct event *event, struct diag *d)
+{
+    return session_call(s, do_halt, &(struct run_control){s, leader, event}, d);
+}
+
+enum corral_err session_run(struct session *s, size_t leader, struct event *event, struct diag *d)
+{
+    return session_call(s, do_run, &(struct run_control){s, leader, event}, d);
+}
+
+enum corral_err session_status(struct session *s, struct event *event, struct diag *d)
+{
+    return session_call(s, do_status, &(struct run_control){s, 0, event}, d);
+}
+
+static enum corral_err do_sync_on(struct link *link, void *ctx, struct diag *d)
+{
+    struct session *s = ctx;
+    (void)link;
+    return group_enable_sync(s->group, d);
+}
+
+static enum corral_err do_sync_off(struct link *link, void *ctx, struct diag *d)
+{
+    struct session *s = ctx;
+    (void)link;
+    return group_disable_sync(s->group, d);
+}
+
+enum corral_err session_set_sync(struct session *s, bool on, struct diag *d)
+{
+    return session_call(s, on ? do_sync_on : do_sync_off, s, d);
+}
+
+struct variable {
+    struct session *s;
+    size_t core;
+    uint32_t address;
+    uint32_t *value;
+};
+
+static enum corral_err do_read_variable(struct link *link, void *ctx, struct diag *d)
+{
+    struct variable *v = ctx;
+    return link_read32(link, core_ap(v->s->cores[v->core]), v->address, v->value, d);
+}
+
+enum corral_err session_read_variable(struct session *s, size_t core, const char *name, uint32_t *value,
+                                      struct diag *d)
+{
+    struct variable v = {.s = s, .core = core, .value = value};
+    uint32_t size = 0;
+    if (core >= s->core_count)
+        return diag_set(d, CORRAL_ERR_NO_CORE, "there is no core number %zu", core);
+    if (!s->symbols[core] || !symbol_lookup(s->symbols[core], name, &v.address, &size))
+        return diag_set(d, CORRAL_ERR_NO_SYMBOL, "the program of %s has no variable '%s'",
+                        core_name(s->cores[core]), name);
+    return session_call(s, do_read_variable, &v, d);
+}
