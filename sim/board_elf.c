@@ -56,23 +56,26 @@ static enum corral_err check_header(const uint8_t *image, size_t size, struct di
     return CORRAL_OK;
 }
 
-static enum corral_err check_segment(struct board_core *k, struct segment *s, unsigned n, size_t size,
-                                     struct diag *d)
+/* Finds the segment's place; false with *d set when a number in it cannot be. */
+static bool check_segment(struct board_core *k, struct segment *s, unsigned n, size_t size, struct diag *d)
 {
-    if (s->offset > size || s->size > size - s->offset)
-        return diag_set(d, CORRAL_ERR_ELF, "segment %u lies outside the file: truncated?", n);
-    if (s->memory_size < s->size)
-        return diag_set(d, CORRAL_ERR_ELF, "segment %u is larger in the file than in memory", n);
-    s->to = place(k, s->address, s->size);
-    if (!s->to || !place(k, s->virtual, s->memory_size)) {
-        diag_set(d, CORRAL_ERR_ELF,
-                 "segment %u (0x%08" PRIx64 ", %" PRIu64 " bytes; runs at 0x%08" PRIx64 ", %" PRIu64
-                 " bytes) is outside flash and SRAM",
-                 n, s->address, s->size, s->virtual, s->memory_size);
-        diag_hint(d, "docs/board.md has the memory map and a linker script");
-        return CORRAL_ERR_ELF;
+    if (s->offset > size || s->size > size - s->offset) {
+        diag_set(d, CORRAL_ERR_ELF, "segment %u lies outside the file: truncated?", n);
+        return false;
     }
-    return CORRAL_OK;
+    if (s->memory_size < s->size) {
+        diag_set(d, CORRAL_ERR_ELF, "segment %u is larger in the file than in memory", n);
+        return false;
+    }
+    s->to = place(k, s->address, s->size);
+    if (s->to && place(k, s->virtual, s->memory_size))
+        return true;
+    diag_set(d, CORRAL_ERR_ELF,
+             "segment %u (0x%08" PRIx64 ", %" PRIu64 " bytes; runs at 0x%08" PRIx64 ", %" PRIu64
+             " bytes) is outside flash and SRAM",
+             n, s->address, s->size, s->virtual, s->memory_size);
+    diag_hint(d, "docs/board.md has the memory map and a linker script");
+    return false;
 }
 
 static bool overlap(const struct segment *a, const struct segment *c)
@@ -106,7 +109,7 @@ static enum corral_err collect(struct board_core *k, const uint8_t *image, size_
         if (s.size == 0) { /* zeroed by the program itself; its load address means nothing */
             s.address = s.virtual;
         }
-        if (check_segment(k, &s, n, size, d) != CORRAL_OK)
+        if (!check_segment(k, &s, n, size, d))
             return CORRAL_ERR_ELF;
         if (s.size == 0)
             continue;

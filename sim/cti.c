@@ -6,6 +6,8 @@
  *
  * Must not halt a core itself: it drives lines, and the debug unit looks at them.
  */
+#include "sim/cti.h"
+
 #include "sim/board_internal.h"
 
 #define CTI_CONTROL  0x000u

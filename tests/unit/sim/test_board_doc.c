@@ -102,7 +102,7 @@ static void example_logs_and_profiles(void **state)
     struct board_config c = {.datagram = take_datagram};
     struct diag d = DIAG_INIT;
     struct board *b = board_new(&c, NULL);
-    uint32_t buffer[BOARD_CORES], end = 0;
+    uint32_t buffer[BOARD_CORES] = {0}, end = 0;
     for (unsigned core = 0; core < BOARD_CORES; core++) {
         struct image i = read_image(paths[core]);
         assert_int_equal(board_load_elf(b, core, i.bytes, i.size, &d), CORRAL_OK);
