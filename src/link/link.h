@@ -52,15 +52,17 @@ struct link_access {
  */
 enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d);
 
-enum corral_err link_read32(struct link *link, uint32_t ap, uint64_t address, uint32_t *value, struct diag *d);
-enum corral_err link_write32(struct link *link, uint32_t ap, uint64_t address, uint32_t value, struct diag *d);
+enum corral_err link_read32(struct link *link, uint32_t ap, uint64_t address, uint32_t *value,
+                            struct diag *d);
+enum corral_err link_write32(struct link *link, uint32_t ap, uint64_t address, uint32_t value,
+                             struct diag *d);
 enum corral_err link_read8(struct link *link, uint32_t ap, uint64_t address, uint8_t *value, struct diag *d);
 enum corral_err link_write8(struct link *link, uint32_t ap, uint64_t address, uint8_t value, struct diag *d);
 /* Any address and length; bytes as they lie in target memory. */
 enum corral_err link_read_bytes(struct link *link, uint32_t ap, uint64_t address, void *out, size_t size,
                                 struct diag *d);
-enum corral_err link_write_bytes(struct link *link, uint32_t ap, uint64_t address, const void *in, size_t size,
-                                 struct diag *d);
+enum corral_err link_write_bytes(struct link *link, uint32_t ap, uint64_t address, const void *in,
+                                 size_t size, struct diag *d);
 enum corral_err link_read_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t *value, struct diag *d);
 enum corral_err link_write_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t value, struct diag *d);
 enum corral_err link_read_dp(struct link *link, uint32_t reg, uint32_t *value, struct diag *d);

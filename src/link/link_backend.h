@@ -17,8 +17,9 @@ struct link_backend {
     /* One DP or AP transfer (A[3:2] in `addr`: 0x0, 0x4, 0x8, 0xC). AP reads are NOT posted here: the value
      * is that of this read. Returns the acknowledge; DAP_ACK_NONE when the wire is dead. */
     enum dap_ack (*dap)(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);
-    /* Optional, beside `dap`: the same transfer as it is on an SWD wire. An AP read gives the value of the AP read
-     * before it; a DP read of RDBUFF (0xC) gives that of the last. Block reads then cost one transfer a word. */
+    /* Optional, beside `dap`: the same transfer as it is on an SWD wire. An AP read gives the value of the AP
+     * read before it; a DP read of RDBUFF (0xC) gives that of the last. Block reads then cost one transfer a
+     * word. */
     enum dap_ack (*dap_posted)(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
     uint64_t (*wire_clocks)(void *ctx);
@@ -26,7 +27,9 @@ struct link_backend {
 };
 
 /* `backend` must outlive the link; `ctx` becomes the link's. `name` is copied. NULL when memory is out. */
-struct link *link_new(const struct link_backend *backend, void *ctx, const char *name, struct host_clock *clock);
-void *link_backend_ctx(struct link *link, const struct link_backend *backend); /* NULL when it is another kind */
+struct link *link_new(const struct link_backend *backend, void *ctx, const char *name,
+                      struct host_clock *clock);
+void *link_backend_ctx(struct link *link,
+                       const struct link_backend *backend); /* NULL when it is another kind */
 
 #endif

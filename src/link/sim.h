@@ -16,9 +16,9 @@ struct link_sim_options {
     const char *elf[LINK_SIM_CORES]; /* paths; both NULL = the built-in firmware */
     uint32_t ctm_latency;            /* core cycles; 0 = the default (3) unless ctm_latency_set */
     bool ctm_latency_set;
-    uint64_t seed;         /* 0 = the default */
-    bool count_pcs;        /* keep exact counts for link_sim_pc_count */
-    bool log_accesses;     /* keep the bus log for link_sim_bus_log */
+    uint64_t seed;            /* 0 = the default */
+    bool count_pcs;           /* keep exact counts for link_sim_pc_count */
+    bool log_accesses;        /* keep the bus log for link_sim_bus_log */
     struct host_clock *clock; /* virtual; must outlive the link */
     /* A datagram left a core's port. Called on the link's thread; may block until it has been taken. May be
      * NULL. `port` is the UDP source port of that core. */
@@ -42,11 +42,11 @@ struct link_sim_info {
 /* One entry of the board's own log of halts and restarts. */
 struct link_sim_record {
     unsigned core;
-    bool halted;    /* else restarted */
-    uint64_t tick;  /* base ticks since power-on */
-    int64_t ns;     /* the same in nanoseconds */
+    bool halted;   /* else restarted */
+    uint64_t tick; /* base ticks since power-on */
+    int64_t ns;    /* the same in nanoseconds */
     uint32_t pc;
-    uint32_t dfsr;  /* halts: the reason bits */
+    uint32_t dfsr; /* halts: the reason bits */
 };
 
 struct link_sim_bus_record {
@@ -69,7 +69,8 @@ size_t link_sim_log(struct link *link, size_t from, struct link_sim_record *out,
 size_t link_sim_log_count(struct link *link);
 /* Memory accesses that came through the APs (kept with log_accesses). */
 size_t link_sim_bus_log(struct link *link, size_t from, struct link_sim_bus_record *out, size_t most);
-/* Exact cycles spent at each flash halfword of a core: counts[i] belongs to base + 2*i. Kept with count_pcs. */
+/* Exact cycles spent at each flash halfword of a core: counts[i] belongs to base + 2*i. Kept with count_pcs.
+ */
 bool link_sim_pc_count(struct link *link, unsigned core, uint32_t *base, const uint64_t **counts, size_t *n);
 
 #endif

@@ -223,7 +223,7 @@ static void test_step_masks_interrupts_in_a_write_of_its_own(void **state)
     fake_target_stop(b.t, 0, 0x01);
     size_t from = b.t->log_count;
     assert_int_equal(core_step(b.core, &d), CORRAL_OK);
-    uint32_t written[8];
+    uint32_t written[8] = {0};
     size_t n = 0;
     for (size_t i = from; i < b.t->log_count && n < 8; i++)
         if (b.t->log[i].address == DHCSR)

@@ -100,7 +100,7 @@ static void test_words_that_mean_nothing(void **state)
 /* Writes `text` to a file and gives "dry:@FILE". */
 static const char *file_of(const char *text, char spec[64])
 {
-    strcpy(spec, "dry:@dry-test-XXXXXX");
+    snprintf(spec, 64, "dry:@dry-test-XXXXXX");
     int fd = mkstemp(spec + 5);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
