@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One ARMv7E-M core without FPU: registers, instructions, exceptions, NVIC and SysTick. Armv7-M ARM (DDI0403E).
+ * One ARMv7E-M core without FPU: registers, instructions, exceptions, NVIC and SysTick. Armv7-M ARM
+ * (DDI0403E).
  *
  * The core knows nothing of the board: memory that is not in a region, debug and events go through hooks.
  * One instruction costs one cycle; an exception entry 12, a tail-chain 6, a return 10 (docs/board.md).
@@ -53,7 +54,8 @@ struct cpu_region {
     bool writable;
 };
 
-/* The global exclusive monitor: one tag a core, cleared by any core's or the debugger's store to the granule. */
+/* The global exclusive monitor: one tag a core, cleared by another core's or the debugger's store to the
+ * granule (8 bytes), and by the core's own STREX, CLREX, exception entry and return. */
 struct cpu_monitor {
     uint32_t valid; /* bit n: core n holds a tag */
     uint32_t tag[2];
@@ -61,7 +63,8 @@ struct cpu_monitor {
 
 struct cpu_hooks {
     void *ctx;
-    /* An access outside the regions (peripherals, PPB). size 1, 2 or 4, naturally aligned. False = bus fault. */
+    /* An access outside the regions (peripherals, PPB). size 1, 2 or 4, naturally aligned. False = bus fault.
+     */
     bool (*read)(void *ctx, uint32_t address, unsigned size, uint32_t *value);
     bool (*write)(void *ctx, uint32_t address, unsigned size, uint32_t value);
     /* BKPT was reached. True = debug state was entered (pc stays on the BKPT); false = the core escalates. */
@@ -79,12 +82,12 @@ struct cpu_hooks {
 struct cpu_systick {
     uint32_t csr; /* ENABLE, TICKINT, CLKSOURCE; COUNTFLAG is bit 16 */
     uint32_t reload;
-    uint32_t current;    /* at cycle `since` */
-    uint64_t since;      /* in cpu cycles */
+    uint32_t current; /* at cycle `since` */
+    uint64_t since;   /* in cpu cycles */
 };
 
 struct cpu {
-    uint32_t r[16]; /* r[13] is the stack pointer in use; r[15] the address of the next instruction */
+    uint32_t r[16];    /* r[13] is the stack pointer in use; r[15] the address of the next instruction */
     uint32_t sp_other; /* the banked stack pointer that is not in use */
     /* APSR as separate flags, each 0 or 1; GE bits 0..3 */
     uint8_t n, z, c, v, q, ge;
@@ -93,14 +96,14 @@ struct cpu {
     uint8_t code;  /* which region the last instruction came from; private to the core's files */
     uint16_t ipsr; /* exception number, 0 = thread mode */
     uint8_t primask, faultmask, basepri, control;
-    uint32_t attention; /* enum cpu_attention */
-    uint64_t cycles;    /* cycles in which this core was clocked and not in debug state */
+    uint32_t attention;  /* enum cpu_attention */
+    uint64_t cycles;     /* cycles in which this core was clocked and not in debug state */
     uint64_t next_event; /* cycle at which cpu_timed_event must be called; UINT64_MAX = never */
     uint64_t instructions;
-    bool event;    /* the event register of WFE */
-    bool wfe;      /* asleep in WFE rather than WFI */
-    bool watch;    /* call data_access */
-    bool mask_ints; /* DHCSR.C_MASKINTS: PendSV, SysTick and external interrupts are not taken */
+    bool event;      /* the event register of WFE */
+    bool wfe;        /* asleep in WFE rather than WFI */
+    bool watch;      /* call data_access */
+    bool mask_ints;  /* DHCSR.C_MASKINTS: PendSV, SysTick and external interrupts are not taken */
     unsigned number; /* core number, for the monitor */
     uint32_t cpuid;  /* what SCB.CPUID reads */
     struct cpu_region region[CPU_REGIONS];
@@ -109,7 +112,7 @@ struct cpu {
 
     /* System control: the core's own, kept by scs.c and exception.c */
     uint32_t vtor, aircr, scr, ccr, shcsr, cfsr, hfsr, mmfar, bfar, cpacr;
-    uint8_t shpr[12];        /* SHPR1..3, priority of exceptions 4..15 */
+    uint8_t shpr[12]; /* SHPR1..3, priority of exceptions 4..15 */
     uint8_t irq_priority[CPU_IRQS];
     uint32_t irq_enabled, irq_pending, irq_active, irq_level;
     uint16_t sys_pending; /* bit n: exception n pending (NMI, faults, SVC, PendSV, SysTick) */
@@ -119,7 +122,8 @@ struct cpu {
     uint32_t fault_address;
 };
 
-/* Reset: registers, system control and NVIC to their reset values; SP and PC from the vector table (VTOR 0). */
+/* Reset: registers, system control and NVIC to their reset values; SP and PC from the vector table (VTOR 0).
+ */
 void cpu_reset(struct cpu *c);
 
 /*

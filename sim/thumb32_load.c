@@ -182,7 +182,7 @@ void cpu_load_store_single(struct cpu *c, uint32_t i)
 {
     static const uint8_t sizes[4] = {1, 2, 4, 0};
     unsigned rn = RN(i), rt = RT(i), size = sizes[cpu_bits(i, 21, 2)];
-    bool load = i & (1u << 20), sign = i & (1u << 24), writeback = false;
+    bool load = i & (1u << 20), sign = i & (1u << 24), writeback = false, indexed = false;
     uint32_t base = c->r[rn], address, after = 0, v;
 
     if (size == 0 || (sign && (!load || size == 4))) {
@@ -203,6 +203,7 @@ void cpu_load_store_single(struct cpu *c, uint32_t i)
         uint32_t moved = add ? base + (i & 0xFFu) : base - (i & 0xFFu);
 
         writeback = i & (1u << 8);
+        indexed = add || writeback; /* all but the plain negative offset */
         if ((!index && !writeback) || (writeback && rn == rt)) {
             cpu_undefined(c, i);
             return;
@@ -218,8 +219,11 @@ void cpu_load_store_single(struct cpu *c, uint32_t i)
         return;
     }
     if (load) {
-        if (rt == CPU_PC && size != 4)
-            return; /* PLD, PLI and the unallocated hints */
+        if (rt == CPU_PC && size != 4) { /* PLD, PLI and the unallocated hints; not in the indexed forms */
+            if (indexed)
+                cpu_undefined(c, i);
+            return;
+        }
         if (!load_single(c, address, size, sign, &v))
             return;
         if (writeback)

@@ -318,6 +318,8 @@ static void bad_return(struct rig *r, uint32_t value, bool clear_active)
     cpu_irq_pend(c, 0);
     rig_step(c);
     c->r[CPU_LR] = value;
+    if (value == 0xFFFFFFF1u) /* a frame that would pass */
+        rig_write(c, c->r[CPU_SP] + 28, 1u << 24 | RIG_IRQ(3));
     if (clear_active)
         c->irq_active = 0;
     rig_step(c);

@@ -235,6 +235,23 @@ static void a_byte_store_and_a_multiple_store_to_the_granule_count(void **state)
     }
 }
 
+static void an_unaligned_store_counts_in_both_granules(void **state)
+{
+    for (uint32_t offset = 0; offset < 2; offset++) {
+        RIG;
+        cpu_reset(c);
+        cpu_reset(&r->core[1]);
+        exclusive_code(r);
+        c->r[0] = RIG_RAM + 0x100 + 8 * offset;
+        rig_step(c);
+        RIG_CODE(r, 1, RIG_MAIN, 0x6003);
+        r->core[1].r[0] = RIG_RAM + 0x106;
+        rig_step(&r->core[1]);
+        rig_step(c);
+        assert_int_equal(c->r[2], 1);
+    }
+}
+
 static void the_debugger_s_store_clears_the_tag(void **state)
 {
     RIG;
@@ -302,6 +319,7 @@ int main(void)
         T(a_to_b_to_a_is_seen),
         T(stores_elsewhere_leave_the_tag),
         T(a_byte_store_and_a_multiple_store_to_the_granule_count),
+        T(an_unaligned_store_counts_in_both_granules),
         T(the_debugger_s_store_clears_the_tag),
         T(exceptions_and_clrex_clear_the_tag),
         T(watching_sees_every_data_access),
