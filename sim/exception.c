@@ -429,7 +429,7 @@ unsigned cpu_trap(struct cpu *c, uint32_t pc, uint8_t it)
 
     c->fault = CPU_FAULT_NONE;
     if (fault == CPU_TRAP_EXC_RETURN)
-        return 1u + exception_return(c, c->fault_address);
+        return exception_return(c, c->fault_address); /* its cycles include the instruction */
     if (fault == CPU_TRAP_SVC)
         return raise(c, CPU_EXC_SVCALL);
     c->r[CPU_PC] = pc;
