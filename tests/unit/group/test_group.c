@@ -166,6 +166,8 @@ static void test_a12_a_core_in_reset_does_not_fail_the_others(void **state)
     assert_int_equal(e.halt.cores[0].state, CORE_HALTED);
     assert_int_equal(e.halt.cores[1].state, CORE_HALTED);
     assert_int_equal(e.halt.cores[2].state, CORE_RESET);
+    /* Not all have halted: what comes out of reset may still latch the others (A6). */
+    assert_int_equal(writes_of(&b, 0, INTACK), 0);
     close_bench(&b);
 }
 
@@ -370,13 +372,46 @@ static void test_a_step_before_the_run_leaves_nothing_latched(void **state)
     struct event e;
     assert_int_equal(core_set_breakpoint(b.cores[1], b.t->core[1].regs[15], &d), CORRAL_OK);
     assert_int_equal(core_set_breakpoint(b.cores[0], b.t->core[0].regs[15], &d), CORRAL_OK);
+    uint32_t pc = b.t->core[1].regs[15];
     fake_target_stop(b.t, 1, 0x02);
     assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
     assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
     assert_all(&e, CORE_RUNNING);
     assert_unlatched(&b);
     assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    assert_int_equal(b.t->core[1].regs[15], pc + 4); /* it was stepped off, then started */
+    assert_int_equal(b.t->core[1].starts, 2);
     close_bench(&b);
+}
+
+/* Whenever after the start a breakpoint is hit: nobody is started twice, and it is named as first. */
+static void test_a_breakpoint_at_any_time_after_the_start_ends_the_run(void **state)
+{
+    (void)state;
+    for (size_t who = 0; who < 2; who++)
+        for (unsigned when = 1; when < 40; when++) {
+            struct bench b = open_synced(2);
+            struct diag d = DIAG_INIT;
+            struct event e;
+            assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+            b.t->core[who].stop_after = when;
+            b.t->core[who].stop_dfsr = 0x02;
+            assert_int_equal(group_run(b.group, 0, &e, &d), CORRAL_OK);
+            assert_true(e.halt.cores[0].restarted && e.halt.cores[1].restarted);
+            assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+            for (unsigned i = 0; i < 50; i++) {
+                struct core_status s;
+                assert_int_equal(core_read_status(b.cores[0], false, &s, &d), CORRAL_OK);
+            }
+            assert_int_equal(b.t->core[0].starts, 1);
+            assert_int_equal(b.t->core[1].starts, 1);
+            assert_int_equal(group_halt(b.group, 1 - who, &e, &d), CORRAL_OK);
+            assert_int_equal(e.halt.cores[who].reason, HALT_REASON_BREAKPOINT);
+            assert_true(e.halt.cores[who].first);
+            assert_false(e.halt.cores[1 - who].first);
+            assert_unlatched(&b);
+            close_bench(&b);
+        }
 }
 
 static void test_cores_that_run_are_sent_no_pulse(void **state)
@@ -529,6 +564,8 @@ static void test_skew_is_half_of_the_difference_modulo_2_32(void **state)
     assert_int_equal(skew.error_ns, 10);
     round_of(&b, 0, 100, 0, 106, &skew);
     assert_int_equal(skew.skew_ns, 30);
+    round_of(&b, 0, 0xFFFFFFFE, 0, 4, &skew); /* the round itself wraps a count */
+    assert_int_equal(skew.skew_ns, 30);
     close_bench(&b);
 }
 
@@ -587,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_a8_a_core_that_was_still_latched_is_started_again),
         cmocka_unit_test(test_a_core_dragged_along_right_after_the_start_stays_halted),
         cmocka_unit_test(test_a_step_before_the_run_leaves_nothing_latched),
+        cmocka_unit_test(test_a_breakpoint_at_any_time_after_the_start_ends_the_run),
         cmocka_unit_test(test_cores_that_run_are_sent_no_pulse),
         cmocka_unit_test(test_without_restart_output_the_halt_is_shared_and_the_run_is_not),
         cmocka_unit_test(test_sync_is_all_or_nothing),

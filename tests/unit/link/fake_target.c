@@ -68,13 +68,15 @@ static void start(struct fake_target *t, size_t n)
     c->sticky |= S_RETIRE_ST;
     c->starts++;
     c->cyccnt += c->run_cycles;
-    c->regs[15] += 2;
     if (c->latch_at_start)
         c->cti.out |= 1;
     c->latch_at_start = false;
-    if (c->cti.out & 1) {
+    if (c->cti.out & 1) { /* back at once: not one instruction gets done */
         halt(t, n, DFSR_EXTERNAL);
-    } else if (c->control & C_STEP) {
+        return;
+    }
+    c->regs[15] += 2;
+    if (c->control & C_STEP) {
         halt(t, n, DFSR_HALTED);
     } else if (c->stop_at_once) {
         uint32_t dfsr = c->stop_at_once;
@@ -209,8 +211,13 @@ static void write_word(struct fake_target *t, size_t n, uint32_t address, uint32
     }
 }
 
-static uint32_t read_dhcsr(struct fake_core *c)
+static uint32_t read_dhcsr(struct fake_target *t, struct fake_core *c)
 {
+    for (size_t n = 0; n < t->count; n++) {
+        struct fake_core *k = &t->core[n];
+        if (!k->halted && k->stop_after && --k->stop_after == 0)
+            halt(t, n, k->stop_dfsr);
+    }
     uint32_t v = c->control | c->sticky;
     c->sticky = c->in_reset ? S_RESET_ST : 0;
     if (c->halted)
@@ -235,7 +242,7 @@ static uint32_t read_word(struct fake_target *t, size_t n, uint32_t address)
         return c->fp_comp[(address - 0xE0002008u) / 4];
     switch (address) {
     case 0xE000EDF0u:
-        return read_dhcsr(c);
+        return read_dhcsr(t, c);
     case 0xE000EDF8u:
         return c->dcrdr;
     case 0xE000EDFCu:

@@ -42,7 +42,9 @@ struct fake_core {
     bool latch_at_start;    /* a request is latched again just before it starts; cleared when used */
     uint32_t stop_at_once;  /* DFSR bits with which it halts right after each start; cleared when used */
     bool faults;            /* every access to it faults */
-    unsigned register_lag;  /* reads of DHCSR before S_REGRDY */
+    unsigned stop_after;    /* with stop_dfsr: halts at the so-manyth read of any DHCSR after its start */
+    uint32_t stop_dfsr;
+    unsigned register_lag; /* reads of DHCSR before S_REGRDY */
     unsigned lag_left;
     uint32_t run_cycles; /* its cycle count moves by this at each start */
     uint64_t starts, stops;
