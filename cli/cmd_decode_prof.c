@@ -20,6 +20,7 @@ struct decode {
     struct prof_aggregate *aggregate;
     struct prof_streams *streams;
     struct prof_summary summary;
+    uint16_t port;          /* the destination port that carries the profile */
     const char *raw_source; /* all raw files are one sender: the first one's name */
 };
 
@@ -82,7 +83,7 @@ static enum corral_err decode_capture(struct decode *run, const char *path, stru
     if (!reader)
         return d->code;
     while (err == CORRAL_OK && (more = capture_reader_next(reader, &packet, &damage)) > 0) {
-        if (capture_reader_udp(reader, &packet, &udp) && udp.dest_port == PROF_PORT && !udp.cut)
+        if (capture_reader_udp(reader, &packet, &udp) && udp.dest_port == run->port)
             err = take(run, udp.source, udp.data, udp.size, packet.ns, d);
     }
     if (err == CORRAL_OK && more < 0) { /* what came before stands, so this is a remark */
@@ -144,15 +145,21 @@ static enum corral_err show_summary(struct decode *run, struct diag *d)
 
 int cmd_decode_prof(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
-    static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"port", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     struct diag d = DIAG_INIT;
-    int exit_code = 0;
+    uint64_t port = PROF_PORT;
+    int exit_code = 0, c;
 
-    if (cli_getopt(cli, command, argc, argv, options, &exit_code) == CLI_DONE)
-        return exit_code;
+    while ((c = cli_getopt(cli, command, argc, argv, options, &exit_code)) != -1) {
+        if (c == CLI_DONE)
+            return exit_code;
+        if (!cli_parse_u64(cli, command, "decode prof: --port", optarg, 1, 65535, &port))
+            return 2;
+    }
     if (optind >= argc)
         return cli_usage(cli, command, "decode prof: no file given");
-    struct decode run = {.cli = cli};
+    struct decode run = {.cli = cli, .port = (uint16_t)port};
     enum corral_err err = decode_open(&run, &d);
     if (err == CORRAL_OK)
         err = decode_all(&run, argc - optind, argv + optind, &d);

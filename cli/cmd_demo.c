@@ -178,14 +178,17 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
     if (!s)
         return d->code;
     enum corral_err err = CORRAL_OK;
-    if (!session_board_info(s, &r->board) || session_core_count(s) < 2)
+    if (!session_is_board(s))
         err =
             diag_set(d, CORRAL_ERR_USAGE, "demo: it plays on the virtual board only (--link sim or sim:A,B)");
     if (err == CORRAL_OK && !(*files = demo_files_create(o->out, bus, d)))
         err = d->code;
     if (err == CORRAL_OK)
         err = session_capture(s, demo_files_capture(*files), d);
+    if (err == CORRAL_OK)
+        err = session_connect(s, d);
     if (err == CORRAL_OK) {
+        session_board_info(s, &r->board);
         if (!cli->json && !cli->quiet)
             demo_render_board(&r->board, session_profile_port(s));
         err = play(cli, o, s, r, d);

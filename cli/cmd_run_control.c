@@ -40,8 +40,8 @@ struct request {
 static enum corral_err act(struct session *s, const struct request *r, struct event *event, bool *done,
                            struct diag *d)
 {
-    enum corral_err err = CORRAL_OK;
-    if (host_clock_is_virtual(session_clock(s)))
+    enum corral_err err = session_connect(s, d);
+    if (!err && host_clock_is_virtual(session_clock(s)))
         err = session_run_for(s, WARM_UP_NS, cli_stop_flag(), d);
     if (!err && r->sync && r->action != ACTION_STATUS)
         err = session_set_sync(s, true, d);

@@ -29,13 +29,14 @@ const struct cli_command cmd_decode = {
     .summary = "read firmware log buffers or profile packets from files",
     .help =
         "Usage: corral [--json] decode tlog [--staging N] [--level L] FILE...\n"
-        "       corral [--json] decode prof FILE...\n"
+        "       corral [--json] decode prof [--port N] FILE...\n"
         "\n"
         "tlog  Each FILE is one shared log buffer; its length is the buffer's capacity. Several files are\n"
         "      successive batches of one stream: what is lost between them is counted.\n"
         "      --staging N  the producer's staging size in bytes (default 4096)\n"
         "      --level L    show L and worse: err, wrn, inf, dbg (default dbg)\n"
-        "prof  FILE is a pcap or pcapng capture (UDP port 51080 is read), or one raw datagram.\n"
+        "prof  FILE is a pcap or pcapng capture, or one raw datagram.\n"
+        "      --port N     the UDP destination port to read in captures (default 51080)\n"
         "\n"
         "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
         "\n"

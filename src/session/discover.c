@@ -101,27 +101,42 @@ static enum corral_err check_names(const struct session *s, const struct cs_topo
     return CORRAL_OK;
 }
 
-/* corral.yml's ELF, else the image that the virtual board runs. An image without a symbol table runs all the
- * same: its names are then not known. */
-static enum corral_err open_symbols(struct session *s, struct link *link, size_t core, struct diag *d)
+/* An image without a symbol table runs all the same: its names are then not known. */
+enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d)
+{
+    struct session *s = ctx;
+    for (unsigned i = 0; i < LINK_SIM_CORES; i++) {
+        const uint8_t *image;
+        size_t size;
+        char label[256];
+        struct diag why = DIAG_INIT;
+        if (!link_sim_image(link, i, &image, &size))
+            continue;
+        session_image_name(s->options.link, i, label, sizeof(label));
+        s->images[i] = symbol_open_memory(image, size, label[0] ? label : "the built-in image", &why);
+        if (s->images[i] || why.code == CORRAL_ERR_NO_SYMBOL)
+            continue;
+        if (d)
+            *d = why;
+        return why.code;
+    }
+    return CORRAL_OK;
+}
+
+/* corral.yml's ELF, else the image that the virtual board runs. */
+static enum corral_err open_symbols(struct session *s, size_t core, struct diag *d)
 {
     uint32_t ap = core_ap(s->cores[core]);
     const struct config_core *config = config_of(s, ap);
-    const uint8_t *image;
-    size_t size;
-    struct diag why = DIAG_INIT;
     if (config && config->elf) {
         s->symbols[core] = symbol_open(config->elf, d);
         return s->symbols[core] ? CORRAL_OK : d->code;
     }
-    if (!link_sim_image(link, ap, &image, &size))
-        return CORRAL_OK;
-    s->symbols[core] = symbol_open_memory(image, size, core_name(s->cores[core]), &why);
-    if (s->symbols[core] || why.code == CORRAL_ERR_NO_SYMBOL)
-        return CORRAL_OK;
-    if (d)
-        *d = why;
-    return why.code;
+    if (ap < LINK_SIM_CORES) {
+        s->symbols[core] = s->images[ap];
+        s->images[ap] = NULL;
+    }
+    return CORRAL_OK;
 }
 
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
@@ -139,7 +154,7 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
     if (err == CORRAL_OK && s->core_count == 0)
         err = diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
     for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)
-        err = open_symbols(s, link, i, d);
+        err = open_symbols(s, i, d);
     if (err != CORRAL_OK)
         return err;
     s->group = group_new(s->cores, s->core_count, s->bus, "group");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link from its words on the command line (INTERFACE.md "--link"). */
-#include "session/session.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "link/dry.h"
 #include "session/config.h"
+#include "session/session_internal.h"
 
 static struct link *open_sim(const char *spec, struct link_sim_options *options, struct diag *d)
 {
@@ -36,6 +36,23 @@ static bool is_kind(const char *spec, const char *kind)
 {
     size_t n = strlen(kind);
     return strncmp(spec, kind, n) == 0 && (spec[n] == '\0' || spec[n] == ':');
+}
+
+bool session_words_mean_board(const char *spec)
+{
+    return is_kind(spec, "sim");
+}
+
+void session_image_name(const char *spec, unsigned core, char *out, size_t size)
+{
+    const char *comma = strchr(spec, ',');
+    out[0] = '\0';
+    if (strncmp(spec, "sim:", 4) != 0 || !comma)
+        return;
+    if (core == 0)
+        snprintf(out, size, "%.*s", (int)(comma - spec - 4), spec + 4);
+    else
+        snprintf(out, size, "%s", comma + 1);
 }
 
 const char *session_link_words(const char *command_line, const struct config *config)

@@ -94,7 +94,7 @@ enum corral_err session_profile_open(struct session *s, struct diag *d)
     s->streams = s->aggregate ? prof_streams_new(s->bus, s->aggregate) : NULL;
     if (!s->streams)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    bool board = strncmp(s->options.link, "sim", 3) == 0;
+    bool board = session_is_board(s);
     for (unsigned i = 0; board && i < LINK_SIM_CORES; i++)
         if (open_sender(s, i, d) != CORRAL_OK)
             return d->code;
@@ -117,8 +117,28 @@ enum corral_err session_profile_open(struct session *s, struct diag *d)
     return CORRAL_OK;
 }
 
+/* What each interface received and lost, once nothing comes any more. */
+static void write_capture_stats(struct session *s)
+{
+    struct prof_totals totals;
+    if (!s->capture)
+        return;
+    int64_t now = host_clock_now(s->clock);
+    session_profile_totals(s, &totals);
+    if (s->collector) /* errors stay with the writer */
+        capture_writer_stats(s->capture, s->capture_udp, now, prof_collector_taken(s->collector), totals.lost,
+                             NULL);
+    for (size_t i = 0; i < s->log_count; i++) {
+        struct tlog_consumer_stats stats;
+        tlog_consumer_get_stats(s->logs[i].consumer, &stats);
+        capture_writer_stats(s->capture, s->capture_logs[s->logs[i].core], now, stats.batches, stats.lost,
+                             NULL);
+    }
+}
+
 void session_profile_close(struct session *s)
 {
+    write_capture_stats(s);
     prof_collector_stop(s->collector);
     s->collector = NULL;
     prof_streams_free(s->streams);
@@ -166,12 +186,18 @@ enum corral_err session_capture(struct session *s, struct capture_writer *captur
 {
     enum corral_err err =
         capture_writer_interface(capture, CAPTURE_LINKTYPE_RAW_IP, "profile", &s->capture_udp, d);
-    for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++) {
-        char name[64];
-        snprintf(name, sizeof(name), "log %s", core_name(s->cores[i]));
-        err = capture_writer_interface(capture, CAPTURE_LINKTYPE_TLOG, name, &s->capture_logs[i], d);
-    }
     if (err == CORRAL_OK)
         s->capture = capture;
+    return err == CORRAL_OK && s->group ? session_capture_cores(s, d) : err;
+}
+
+enum corral_err session_capture_cores(struct session *s, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; s->capture && i < s->core_count && err == CORRAL_OK; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "log %s", core_name(s->cores[i]));
+        err = capture_writer_interface(s->capture, CAPTURE_LINKTYPE_TLOG, name, &s->capture_logs[i], d);
+    }
     return err;
 }

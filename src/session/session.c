@@ -48,12 +48,20 @@ struct session *session_open(const struct session_options *options, struct diag 
         link_close(link);
         goto fail;
     }
-    if (session_call(s, session_discover, s, d) != CORRAL_OK)
+    if (session_call(s, session_open_images, s, d) != CORRAL_OK)
         goto fail;
     return s;
 fail:
     session_close(s);
     return NULL;
+}
+
+enum corral_err session_connect(struct session *s, struct diag *d)
+{
+    if (s->group)
+        return CORRAL_OK;
+    enum corral_err err = session_call(s, session_discover, s, d);
+    return err == CORRAL_OK ? session_capture_cores(s, d) : err;
 }
 
 static enum corral_err close_cores(struct link *link, void *ctx, struct diag *d)
@@ -75,15 +83,15 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
-    struct symbol_index *symbols[SESSION_MAX_CORES];
-    memcpy(symbols, s->symbols, sizeof(symbols));
     if (s->thread)
         session_call(s, close_cores, s, NULL);
     link_thread_stop(s->thread);
-    session_logs_close(s);
     session_profile_close(s);
+    session_logs_close(s);
     for (size_t i = 0; i < SESSION_MAX_CORES; i++)
-        symbol_close(symbols[i]);
+        symbol_close(s->symbols[i]);
+    for (size_t i = 0; i < LINK_SIM_CORES; i++)
+        symbol_close(s->images[i]);
     host_clock_free(s->clock);
     free(s);
 }
@@ -106,6 +114,11 @@ size_t session_core_count(const struct session *s)
 const char *session_core_name(const struct session *s, size_t core)
 {
     return core_name(s->cores[core]);
+}
+
+bool session_is_board(const struct session *s)
+{
+    return session_words_mean_board(s->options.link);
 }
 
 bool session_board_info(struct session *s, struct link_sim_info *info)

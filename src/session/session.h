@@ -55,9 +55,14 @@ struct session_options {
     struct event_bus *bus; /* never NULL; must outlive the session */
 };
 
-/* Opens the link and its thread, powers the port up, finds the cores, makes the group (mechanism software).
- * Nothing is halted. NULL with *d set. */
+/* Opens the link and its thread and starts the collector; the target is not touched yet, so that sinks and
+ * files can be made ready before anything happens. NULL with *d set. */
 struct session *session_open(const struct session_options *options, struct diag *d);
+/* Powers the port up, finds the cores, makes the group (mechanism software). Nothing is halted. What needs
+ * cores works after this only. */
+enum corral_err session_connect(struct session *s, struct diag *d);
+/* Is the target the virtual board in this process? Known before session_connect. */
+bool session_is_board(const struct session *s);
 /* Stops everything and leaves the target as it is now. NULL is allowed. */
 void session_close(struct session *s);
 
@@ -65,7 +70,7 @@ struct host_clock *session_clock(struct session *s);
 struct link_thread *session_thread(struct session *s);
 size_t session_core_count(const struct session *s);
 const char *session_core_name(const struct session *s, size_t core);
-/* The board's published numbers; false when the link is not the virtual board. */
+/* The board's published numbers; false when the link is not the virtual board (or not connected). */
 bool session_board_info(struct session *s, struct link_sim_info *info);
 /* A core's symbols, NULL without an ELF. Borrowed. */
 struct symbol_index *session_symbols(struct session *s, size_t core);

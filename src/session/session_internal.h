@@ -31,6 +31,7 @@ struct session {
     size_t core_count;
     struct core *cores[SESSION_MAX_CORES];
     struct symbol_index *symbols[SESSION_MAX_CORES];
+    struct symbol_index *images[LINK_SIM_CORES]; /* of the board's programs, until a core takes it over */
     struct group *group;
 
     size_t log_count;
@@ -52,13 +53,22 @@ struct session {
         exact_total[LINK_SIM_CORES]; /* cycles counted by the board, the sampler's left out; 0 = not yet */
 };
 
+/* link_open.c: "sim" or "sim:..." */
+bool session_words_mean_board(const char *spec);
+/* The name of the file that the words "sim:A,B" give to core `core`; "" for the built-in image. */
+void session_image_name(const char *spec, unsigned core, char *out, size_t size);
+
 /* discover.c: on the link's thread; ctx is the session */
+enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d); /* before the board runs */
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);
 
 /* profile.c */
 enum corral_err session_profile_open(struct session *s, struct diag *d);
 void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
+
+/* Give each core's log batches an interface of the capture file, when there is one. */
+enum corral_err session_capture_cores(struct session *s, struct diag *d);
 
 /* logs.c */
 void session_logs_close(struct session *s);
