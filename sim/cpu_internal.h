@@ -78,9 +78,9 @@ cpu_op cpu_undefined;
 cpu_op cpu_ldm_stm, cpu_dual_exclusive, cpu_load_store_single; /* thumb32_load.c */
 cpu_op cpu_multiply, cpu_long_multiply;                        /* thumb_multiply.c */
 cpu_op cpu_dp_register;                                        /* thumb_dsp.c */
-void cpu_saturate(struct cpu *c, uint32_t insn);               /* SSAT, USAT and their 16-bit pairs */
-void cpu_msr(struct cpu *c, unsigned rn, uint32_t insn);       /* cpu_special.c */
-void cpu_mrs(struct cpu *c, unsigned rd, uint32_t insn);
+void cpu_saturate(struct cpu *c, uint32_t i);                  /* SSAT, USAT and their 16-bit pairs */
+void cpu_msr(struct cpu *c, unsigned rn, uint32_t i);          /* cpu_special.c */
+void cpu_mrs(struct cpu *c, unsigned rd, uint32_t i);
 void cpu_cps(struct cpu *c, bool disable, bool i, bool f);
 void cpu_hint(struct cpu *c, unsigned hint);
 

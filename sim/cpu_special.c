@@ -156,14 +156,14 @@ uint32_t cpu_xpsr(const struct cpu *c)
 }
 
 /* The debugger's write: all of it, the exception number too, with the stack that goes with it. */
-void cpu_set_xpsr(struct cpu *c, uint32_t v)
+void cpu_set_xpsr(struct cpu *c, uint32_t value)
 {
     bool before = cpu_using_psp(c);
 
-    set_apsr(c, v, true, true);
-    c->it = (uint8_t)(((v >> 25) & 3u) | ((v >> 8) & 0xFCu));
-    c->t = (uint8_t)((v >> 24) & 1u);
-    c->ipsr = v & 0x1FFu;
+    set_apsr(c, value, true, true);
+    c->it = (uint8_t)(((value >> 25) & 3u) | ((value >> 8) & 0xFCu));
+    c->t = (uint8_t)((value >> 24) & 1u);
+    c->ipsr = value & 0x1FFu;
     if (before != cpu_using_psp(c)) {
         uint32_t sp = c->r[CPU_SP];
         c->r[CPU_SP] = c->sp_other;
@@ -190,23 +190,23 @@ uint32_t cpu_get_register(const struct cpu *c, unsigned regsel)
     }
 }
 
-void cpu_set_register(struct cpu *c, unsigned regsel, uint32_t v)
+void cpu_set_register(struct cpu *c, unsigned regsel, uint32_t value)
 {
     if (regsel == CPU_PC)
-        cpu_branch(c, v);
+        cpu_branch(c, value);
     else if (regsel == CPU_SP)
-        c->r[CPU_SP] = v & ~3u;
+        c->r[CPU_SP] = value & ~3u;
     else if (regsel < 16)
-        c->r[regsel] = v;
+        c->r[regsel] = value;
     else if (regsel == 16)
-        cpu_set_xpsr(c, v);
+        cpu_set_xpsr(c, value);
     else if (regsel == 17 || regsel == 18)
-        set_stack(c, regsel == 18, v);
+        set_stack(c, regsel == 18, value);
     else if (regsel == 20) {
-        set_control(c, v >> 24);
-        c->faultmask = (v >> 16) & 1u;
-        c->basepri = (v >> 8) & CPU_PRIORITY_BITS;
-        c->primask = v & 1u;
+        set_control(c, value >> 24);
+        c->faultmask = (value >> 16) & 1u;
+        c->basepri = (value >> 8) & CPU_PRIORITY_BITS;
+        c->primask = value & 1u;
         cpu_update(c);
     }
 }
