@@ -299,6 +299,17 @@ enum corral_err cti_setup(struct cti *cti, unsigned halt_channel, unsigned resta
     return CORRAL_OK;
 }
 
+enum corral_err cti_set_again(struct cti *cti, struct diag *d)
+{
+    if (!cti->set_up)
+        return diag_set(d, CORRAL_ERR_CTI_UNUSABLE, "the CTI at 0x%08" PRIx64 " is not set up",
+                        cti->info.address);
+    enum corral_err err = reg_write(cti, CTI_LAR, LAR_KEY, d);
+    if (!err)
+        err = write_all(cti, &cti->wanted, d);
+    return err ? err : read_back(cti, d);
+}
+
 enum corral_err cti_teardown(struct cti *cti, struct diag *d)
 {
     if (!cti->set_up)

@@ -41,6 +41,10 @@ enum corral_err cti_pulse(struct cti *cti, unsigned channel, struct diag *d);
 /* Re-read CONTROL, INEN, OUTEN, GATE of our channels; false when a reset took them. */
 enum corral_err cti_verify(struct cti *cti, bool *intact, struct diag *d);
 
+/* Write again, in the safe order and with read-back, what cti_setup wrote: after a reset took it. What
+ * teardown will put back stays what cti_setup found. */
+enum corral_err cti_set_again(struct cti *cti, struct diag *d);
+
 /* Channels that somebody else routes while the CTI is on (or claimed): bit n = channel n. Not ours to use. */
 enum corral_err cti_used_channels(struct cti *cti, uint32_t *mask, struct diag *d);
 /* Connect or disconnect the halted input (INEN) of a CTI that is set up. Off: for a source that is a level

@@ -12,6 +12,18 @@
 /* How long the cross triggers get before a core is asked by itself. They need microseconds. */
 #define STRAGGLER_NS (5 * NS_PER_MS)
 
+/* A13: a reset or a loss of power may have taken a CTI's registers: then its core, or all others, were not
+ * reached. Where it cannot be put right the core goes on being halted by itself. */
+static void repair_ctis(struct group *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        bool intact = true;
+        struct cti *cti = core_cti(g->cores[i]);
+        if (!cti_verify(cti, &intact, NULL) && !intact)
+            cti_set_again(cti, NULL);
+    }
+}
+
 static void cti_halt(struct group *g, size_t leader, struct group_member *members)
 {
     members[leader].err = core_request_halt(g->cores[leader], &members[leader].why);
@@ -29,6 +41,11 @@ static void cti_halt(struct group *g, size_t leader, struct group_member *member
     }
     if (members[leader].err == CORRAL_ERR_CORE_NO_HALT)
         members[leader].err = core_wait_halted(g->cores[leader], CORE_WAIT_NS, &members[leader].why);
+    for (size_t i = 0; i < g->count; i++)
+        if (members[i].by_software) {
+            repair_ctis(g);
+            break;
+        }
 }
 
 /* Acknowledge all. A source that is a level holds the channel: then the halted inputs go off first. */

@@ -153,6 +153,35 @@ static void test_a28_a_core_on_another_matrix_is_asked_by_itself(void **state)
     close_bench(&b);
 }
 
+/* A13: each core in turn loses its CTI's registers; the next halt is by software and puts them back. */
+static void test_a13_a_cti_that_a_reset_cleared_is_set_up_again(void **state)
+{
+    (void)state;
+    for (size_t lost = 0; lost < 2; lost++) {
+        struct bench b = open_synced(2);
+        struct diag d = DIAG_INIT;
+        struct event e;
+        struct fake_cti *x = &b.t->core[lost].cti;
+        x->control = x->inen[0] = x->outen[0] = x->outen[7] = 0;
+        assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_OK);
+        assert_all(&e, CORE_HALTED);
+        assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SOFTWARE);
+        assert_int_equal(x->control, 1);
+        for (size_t leader = 0; leader < 2; leader++) {
+            assert_int_equal(group_run(b.group, leader, &e, &d), CORRAL_OK);
+            assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+            assert_all(&e, CORE_RUNNING);
+            assert_int_equal(group_halt(b.group, leader, &e, &d), CORRAL_OK);
+            assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+            assert_all(&e, CORE_HALTED);
+        }
+        assert_int_equal(group_disable_sync(b.group, &d), CORRAL_OK);
+        assert_int_equal(x->control, 0);
+        assert_int_equal(x->outen[7], 0);
+        close_bench(&b);
+    }
+}
+
 static void test_a12_a_core_in_reset_does_not_fail_the_others(void **state)
 {
     (void)state;
@@ -611,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_halt_and_run_with_every_member_as_leader),
         cmocka_unit_test(test_a6_acknowledge_only_after_all_have_halted),
         cmocka_unit_test(test_a28_a_core_on_another_matrix_is_asked_by_itself),
+        cmocka_unit_test(test_a13_a_cti_that_a_reset_cleared_is_set_up_again),
         cmocka_unit_test(test_a12_a_core_in_reset_does_not_fail_the_others),
         cmocka_unit_test(test_a11_a_core_that_faults_does_not_fail_the_others),
         cmocka_unit_test(test_a14_simultaneous_breakpoints_are_both_first),
