@@ -64,7 +64,7 @@ mutants:
 	@tools/run-mutants
 
 clean:
-	rm -rf build build-test build-bench build-fuzz
+	rm -rf build build-test build-bench build-fuzz build-mutants
 
 # Each target looks for what it needs every time: that takes a tenth of a second.
 deps-run deps-test deps-lint:
