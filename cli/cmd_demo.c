@@ -267,7 +267,7 @@ static bool parse_listen(const struct cli *cli, const struct cli_command *comman
 
 static int cmd_demo_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
-    struct demo_options o = {.seconds = 2.0, .rounds = 20, .out = "corral-demo", .listen_port = -1};
+    struct demo_options o = {.seconds = 1.0, .rounds = 20, .out = "corral-demo", .listen_port = -1};
     int c, exit_code = 0;
     uint64_t v = 0;
     while ((c = cli_getopt(cli, command, argc, argv, options, &exit_code)) != -1) {
@@ -313,7 +313,7 @@ const struct cli_command cmd_demo = {
             "Real Thumb firmware on a virtual two-core board logs into shared buffers, sends a statistical\n"
             "profile over UDP, and is halted and restarted, without and with cross triggers.\n"
             "\n"
-            "  --seconds S       target time of free running (default 2)\n"
+            "  --seconds S       target time of free running (default 1)\n"
             "  --out DIR         where the files go (default corral-demo): capture.pcapng, events.jsonl,\n"
             "                    profile.folded, profile.speedscope.json, timeline.json\n"
             "  --ctm-latency N   core cycles from one cross trigger interface to the other (default 3)\n"
@@ -324,6 +324,6 @@ const struct cli_command cmd_demo = {
             "With --json, every event is a line and the last line is the summary. Ctrl-C closes the files\n"
             "properly and ends with exit code 130.\n"
             "\n"
-            "Example: corral demo --seconds 1 --out /tmp/demo\n",
+            "Example: corral demo --seconds 5 --out /tmp/demo\n",
     .run = cmd_demo_run,
 };
