@@ -148,7 +148,7 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
         return d->code;
     enum corral_err err = check_names(s, t, d);
     for (size_t i = 0; i < t->core_count && s->core_count < SESSION_MAX_CORES && err == CORRAL_OK; i++)
-        if (is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
+        if (t->cores[i].cortex_m && is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
             err = open_one_core(s, link, &t->cores[i], d);
     cs_topology_free(t);
     if (err == CORRAL_OK && s->core_count == 0)
