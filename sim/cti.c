@@ -142,8 +142,7 @@ void board_cti_input(struct board_core *k, unsigned trigger)
 {
     /* Clause 8: all trigger inputs of a Cortex-M7 are pulses. Clause 2: the core that halts gets its own
      * debug request latched too. */
-    if (enabled(k) && k->cti.inen[trigger])
-        drive(k, k->cti.inen[trigger]);
+    drive(k, k->cti.inen[trigger]);
 }
 
 uint64_t board_ctm_due(const struct board *b)

@@ -145,7 +145,7 @@ void board_dwt_access(void *ctx, uint32_t address, unsigned size, bool write, ui
 {
     struct board_core *k = ctx;
     (void)value;
-    if (k->debugger || !trace_enabled(k))
+    if (!trace_enabled(k)) /* the debugger's own accesses never come here */
         return;
     for (unsigned n = 0; n < BOARD_DWT_COMPARATORS; n++) {
         uint32_t f = k->dwt.function[n] & DWT_FUNCTION_KEPT;

@@ -66,6 +66,21 @@ static void clause_2_own_input_reaches_own_output_with_gate_closed(void **state)
     board_free(b);
 }
 
+static void clause_2_gate_holds_levels_back_until_it_opens(void **state)
+{
+    (void)state;
+    struct board *b = board_cross_triggered(NULL);
+    mem_write(b, 0, CTI_GATE, 0);
+    mem_write(b, 0, CTI_APPSET, HALT_CHANNEL);
+    assert_true(is_halted(b, 0));
+    assert_false(is_halted(b, 1));
+    assert_int_equal(mem_read(b, 0, CTI_CHOUT), 0);
+    mem_write(b, 0, CTI_GATE, HALT_CHANNEL);
+    assert_int_equal(mem_read(b, 0, CTI_CHOUT), HALT_CHANNEL);
+    both_halted(b);
+    board_free(b);
+}
+
 static void clause_2_originator_must_be_acknowledged_too(void **state)
 {
     (void)state;
@@ -496,6 +511,7 @@ int main(void)
         cmocka_unit_test(clause_1_channel_is_or_of_its_drivers),
         cmocka_unit_test(clause_1_one_input_may_drive_several_channels),
         cmocka_unit_test(clause_2_own_input_reaches_own_output_with_gate_closed),
+        cmocka_unit_test(clause_2_gate_holds_levels_back_until_it_opens),
         cmocka_unit_test(clause_2_originator_must_be_acknowledged_too),
         cmocka_unit_test(clause_3_nothing_is_mapped_while_glben_is_0),
         cmocka_unit_test(clause_3_receiver_with_glben_0_is_not_halted),

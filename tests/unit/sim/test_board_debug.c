@@ -192,6 +192,27 @@ static void breakpoint_at_the_pc_stops_again_at_once(void **state)
     board_free(b);
 }
 
+static void pending_exception_goes_before_a_breakpoint(void **state)
+{
+    (void)state;
+    struct program p = {0};
+    uint32_t loop = 0;
+    program_counter(&p, 0, &loop);
+    p.vector[15] = program_here(&p);
+    program_store(&p, CELL + 8, 0x15);
+    program_op(&p, OP_BX_LR);
+    struct board *b = board_with(&p);
+    mem_write(b, 0, DHCSR, KEY_RUN);
+    breakpoint(b, 0, 0, loop);
+    assert_true(is_halted(b, 0));
+    mem_write(b, 0, 0xE000ED04u, 1u << 26); /* SysTick pends */
+    resume(b, 0);
+    assert_true(is_halted(b, 0)); /* at the breakpoint again, but the handler came first */
+    assert_int_equal(core_register(b, 0, 15), loop);
+    assert_int_equal(mem_read(b, 0, CELL + 8), 0x15);
+    board_free(b);
+}
+
 static void breakpoint_unit_off_or_without_key(void **state)
 {
     (void)state;
@@ -252,6 +273,7 @@ static void bkpt_instruction_without_debugger_is_a_hardfault(void **state)
 static void watchpoint(struct board *b, unsigned n, uint32_t address, uint32_t mask, uint32_t function)
 {
     mem_write(b, 0, DEMCR, TRCENA);
+    mem_write(b, 0, DWT(0x28 + 16 * n), 0); /* the old and the new half must not match together */
     mem_write(b, 0, DWT(0x20 + 16 * n), address);
     mem_write(b, 0, DWT(0x24 + 16 * n), mask);
     mem_write(b, 0, DWT(0x28 + 16 * n), function);
@@ -294,6 +316,10 @@ static void watchpoint_reads_and_blocks(void **state)
     watchpoint(b, 0, CELL, 4, 6); /* writes only */
     assert_false(is_halted(b, 0));
     watchpoint(b, 0, CELL, 3, 7); /* eight bytes: one short */
+    assert_false(is_halted(b, 0));
+    watchpoint(b, 0, CELL + 8, 2, 7); /* four, up to the word that is read */
+    assert_false(is_halted(b, 0));
+    watchpoint(b, 0, CELL + 16, 2, 7); /* four, right behind it */
     assert_false(is_halted(b, 0));
     watchpoint(b, 0, CELL + 8, 4, 7); /* sixteen: the low bits of the address do not count */
     assert_true(is_halted(b, 0));
@@ -474,6 +500,31 @@ static void sleeping_core_halts_and_goes_on(void **state)
     }
 }
 
+static void slow_sleeping_core_does_not_halt_before_it_is_asked(void **state)
+{
+    (void)state;
+    struct board_config c = {.core_hz = {100000000, 7000000}, .log_accesses = true};
+    struct board *b = board_counting(&c, NULL);
+    struct program p = {0};
+    program_op(&p, OP_WFI);
+    load_program(b, 1, &p);
+    for (unsigned n = 0; n < 20; n++) {
+        const struct board_record *log = NULL;
+        const struct board_bus_record *bus = NULL;
+        mem_write(b, 1, DHCSR, KEY_HALT);
+        size_t accesses = board_bus_log(b, &bus);
+        uint64_t asked = bus[accesses - 1].tick;
+        assert_true(is_halted(b, 1));
+        size_t changes = board_log(b, &log);
+        uint64_t halted = log[changes - 1].tick;
+        assert_in_range(halted - asked, 0, board_tick_hz(b) / 7000000 - 1); /* at its next clock edge */
+        set_core_register(b, 1, 15, CODE_BASE);                             /* to sleep again */
+        resume(b, 1);
+        board_dap_idle(b, n);
+    }
+    board_free(b);
+}
+
 static void lockup_is_shown_and_halting_ends_it(void **state)
 {
     (void)state;
@@ -567,6 +618,7 @@ int main(void)
         cmocka_unit_test(maskints_changes_only_in_debug_state),
         cmocka_unit_test(breakpoint_halts_before_execution),
         cmocka_unit_test(breakpoint_at_the_pc_stops_again_at_once),
+        cmocka_unit_test(pending_exception_goes_before_a_breakpoint),
         cmocka_unit_test(breakpoint_unit_off_or_without_key),
         cmocka_unit_test(breakpoint_without_c_debugen_is_ignored),
         cmocka_unit_test(bkpt_instruction_stops_on_itself),
@@ -584,6 +636,7 @@ int main(void)
         cmocka_unit_test(vectreset_from_a_program_does_nothing),
         cmocka_unit_test(sysresetreq_from_a_program_resets_both_cores),
         cmocka_unit_test(sleeping_core_halts_and_goes_on),
+        cmocka_unit_test(slow_sleeping_core_does_not_halt_before_it_is_asked),
         cmocka_unit_test(lockup_is_shown_and_halting_ends_it),
         cmocka_unit_test(cyccnt_counts_core_cycles_and_stops_in_debug_state),
         cmocka_unit_test(cyccnt_goes_on_in_sleep),

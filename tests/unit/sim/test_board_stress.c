@@ -24,6 +24,21 @@ static void logs_drop_the_oldest_and_count_them(void **state)
     free(list.records);
 }
 
+static void late_timer_keeps_to_whole_periods(void **state)
+{
+    (void)state;
+    struct board *b = board_counting(NULL, NULL);
+    struct board_core *k = &b->core[0];
+    mem_write(b, 0, BOARD_TIMER_BASE + BOARD_TIMER_LOAD, 10);
+    mem_write(b, 0, BOARD_TIMER_BASE + BOARD_TIMER_CTRL, BOARD_TIMER_CTRL_ENABLE | BOARD_TIMER_CTRL_RELOAD);
+    uint64_t deadline = k->cpu.cycles - 17; /* an exception entry came between */
+    k->timer.deadline = deadline;
+    board_timer_expire(k);
+    assert_true(k->timer.deadline == deadline + 20);
+    assert_int_equal(k->timer.status, 1);
+    board_free(b);
+}
+
 static uint32_t next(uint32_t *random)
 {
     *random ^= *random << 13;
@@ -105,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logs_drop_the_oldest_and_count_them),
+        cmocka_unit_test(late_timer_keeps_to_whole_periods),
         cmocka_unit_test(random_debugger_traffic_is_survived_and_repeatable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
