@@ -55,7 +55,7 @@ lint: deps-lint build-test/build.ninja
 	@tools/lint build-test
 
 format:
-	@git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
+	@git ls-files -z '*.c' '*.h' ':!kernel' | xargs -0 clang-format -i
 
 test-fresh:
 	@tools/test-fresh

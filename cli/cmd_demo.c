@@ -207,16 +207,20 @@ static int demo(const struct cli *cli, const struct demo_options *o)
     struct demo_files *files = NULL;
     struct demo_result *r = calloc(1, sizeof(*r));
     struct event_bus *bus = event_bus_new();
-    enum corral_err err;
-    if (!r || !bus)
-        err = diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    else if ((err = attach_screen(cli, bus, r, &d)) == CORRAL_OK)
+    if (!r || !bus) {
+        free(r);
+        event_bus_free(bus, NULL);
+        diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return cli_fail(cli, &d);
+    }
+    enum corral_err err = attach_screen(cli, bus, r, &d);
+    if (err == CORRAL_OK)
         err = perform(cli, o, bus, &files, r, &d);
-    uint64_t dropped = bus ? event_bus_dropped(bus) : 0;
+    uint64_t dropped = event_bus_dropped(bus);
     /* the sinks finish their files first, then the capture they write to is closed */
     enum corral_err closing = event_bus_free(bus, &late);
     bool keep = err == CORRAL_OK || err == CORRAL_ERR_INTERRUPTED;
-    enum corral_err closing_files = r ? demo_files_close(files, keep, r, closing ? NULL : &late) : CORRAL_OK;
+    enum corral_err closing_files = demo_files_close(files, keep, r, closing ? NULL : &late);
     if (err == CORRAL_OK && (closing != CORRAL_OK || closing_files != CORRAL_OK)) {
         err = closing != CORRAL_OK ? closing : closing_files;
         d = late;

@@ -37,7 +37,7 @@ static enum corral_err make_dir(struct demo_files *f, const char *dir, struct di
     struct stat st;
     if (strlen(dir) == 0 || strlen(dir) >= sizeof(f->dir))
         return diag_set(d, CORRAL_ERR_USAGE, "--out: the name is empty or too long");
-    strcpy(f->dir, dir);
+    snprintf(f->dir, sizeof(f->dir), "%s", dir);
     if (mkdir(dir, 0777) == 0)
         f->made_dir = true;
     else if (errno != EEXIST)

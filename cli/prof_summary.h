@@ -28,7 +28,7 @@ enum corral_err prof_summary_make(struct prof_summary *summary, const struct pro
                                   const struct prof_aggregate *aggregate, struct diag *d);
 
 /* One line of JSON; CORRAL_ERR_NO_MEMORY. Write errors show when `out` is closed. */
-enum corral_err prof_summary_json(const struct prof_summary *summary, FILE *out, struct diag *d);
-void prof_summary_text(const struct prof_summary *summary, FILE *out);
+enum corral_err prof_summary_json(const struct prof_summary *s, FILE *out, struct diag *d);
+void prof_summary_text(const struct prof_summary *s, FILE *out);
 
 #endif

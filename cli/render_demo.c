@@ -7,7 +7,7 @@
 
 #include "cli/demo.h"
 
-void demo_render_board(const struct link_sim_info *b, uint16_t profile_port)
+void demo_render_board(const struct link_sim_info *board, uint16_t profile_port)
 {
     printf("Corral demo: real Thumb firmware on a virtual two-core board\n"
            "  cores            2 x Cortex-M7 without FPU at %u MHz\n"
@@ -15,8 +15,9 @@ void demo_render_board(const struct link_sim_info *b, uint16_t profile_port)
            "  cross triggers   one CTI a core on one CTM, latency %u core cycles\n"
            "  mailbox          core0 asks, core1 must answer within %u us\n"
            "  profile          version 17 packets over UDP to port %u\n",
-           b->core_hz[0] / 1000000u, b->swclk_hz / 1000000u, b->clocks_per_transfer,
-           1e6 * b->clocks_per_transfer / b->swclk_hz, b->ctm_latency, b->deadline_us, profile_port);
+           board->core_hz[0] / 1000000u, board->swclk_hz / 1000000u, board->clocks_per_transfer,
+           1e6 * board->clocks_per_transfer / board->swclk_hz, board->ctm_latency, board->deadline_us,
+           profile_port);
     fflush(stdout);
 }
 

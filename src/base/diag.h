@@ -17,7 +17,10 @@ struct diag {
     char object[160];  /* file:line, port, core name, ...; "" when there is none */
 };
 
-#define DIAG_INIT {CORRAL_OK, "", "", ""}
+#define DIAG_INIT             \
+    {                         \
+        CORRAL_OK, "", "", "" \
+    }
 
 /* Set code and message (cut to fit); clears hint and object. Returns `code`, so callers can return it. */
 enum corral_err diag_set(struct diag *d, enum corral_err code, const char *fmt, ...)

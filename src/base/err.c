@@ -38,6 +38,8 @@ static const struct err_entry errors[] = {
     {CORRAL_ERR_CORE_NO_RUN, "core-no-run", 5},
     {CORRAL_ERR_NO_CROSS_TRIGGER, "no-cross-trigger", 1},
     {CORRAL_ERR_TLOG_MAGIC, "tlog-magic", 1},
+    {CORRAL_ERR_TLOG_QUEUE, "tlog-queue", 1},
+    {CORRAL_ERR_TLOG_REFUSED, "tlog-refused", 1},
     {CORRAL_ERR_PROF_PORT, "prof-port", 1},
     {CORRAL_ERR_ELF, "elf", 1},
     {CORRAL_ERR_NO_SYMBOL, "no-symbol", 1},

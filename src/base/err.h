@@ -49,13 +49,15 @@ enum corral_err {
     CORRAL_ERR_NO_CROSS_TRIGGER = 100, /* the group cannot be cross-triggered; the reason is in the message */
 
     /* 120..139: tlog */
-    CORRAL_ERR_TLOG_MAGIC = 120, /* the buffer does not carry the TLOG magic */
+    CORRAL_ERR_TLOG_MAGIC = 120,   /* the buffer does not carry the TLOG magic */
+    CORRAL_ERR_TLOG_QUEUE = 121,   /* the message queue is not one, or does not behave like one */
+    CORRAL_ERR_TLOG_REFUSED = 122, /* the firmware refused SETUP or RELEASE */
 
     /* 140..159: prof */
     CORRAL_ERR_PROF_PORT = 140, /* the UDP port cannot be had */
 
     /* 160..179: symbol */
-    CORRAL_ERR_ELF = 160,    /* not an ELF file, or one that cannot be read */
+    CORRAL_ERR_ELF = 160, /* not an ELF file, or one that cannot be read */
     CORRAL_ERR_NO_SYMBOL = 161,
 
     /* 180..199: capture and export */

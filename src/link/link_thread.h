@@ -25,8 +25,8 @@ typedef enum corral_err (*link_call_fn)(struct link *link, void *ctx, struct dia
 struct link_thread *link_thread_start(struct link *link, struct diag *d);
 
 /* Run fn on the owner thread and wait for it. */
-enum corral_err link_thread_call(struct link_thread *t, enum link_priority priority, link_call_fn fn, void *ctx,
-                                 struct diag *d);
+enum corral_err link_thread_call(struct link_thread *t, enum link_priority priority, link_call_fn fn,
+                                 void *ctx, struct diag *d);
 
 /*
  * Run fn every period_ns, first after one period. A job that fails is kept and run again; its last error is

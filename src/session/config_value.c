@@ -146,9 +146,10 @@ bool config_address(struct config_context *x, const struct config_node *node, bo
     *port = -1;
     if (colon) {
         size_t digits = strspn(colon + 1, "0123456789");
-        if (digits < 1 || digits > 5 || colon[1 + digits] != '\0' || atoi(colon + 1) > 65535)
+        long number = digits >= 1 && digits <= 5 ? strtol(colon + 1, NULL, 10) : -1;
+        if (number < 0 || number > 65535 || colon[1 + digits] != '\0')
             return config_refuse(x, node, expected);
-        *port = atoi(colon + 1);
+        *port = (int)number;
     }
     return true;
 }

@@ -82,8 +82,13 @@ enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64
         return diag_set(d, CORRAL_ERR_NO_CORE, "skew is measured between two cores, and there is one");
     int64_t *measured = calloc(rounds, sizeof(*measured));
     int64_t *board = calloc(rounds, sizeof(*board));
-    enum corral_err err = measured && board ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    int64_t missed = err == CORRAL_OK ? missed_so_far(s) : -1;
+    if (!measured || !board) {
+        free(measured);
+        free(board);
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    }
+    enum corral_err err = CORRAL_OK;
+    int64_t missed = missed_so_far(s);
     int64_t worst_difference = 0;
     bool board_known = true;
     for (unsigned i = 0; i < rounds && err == CORRAL_OK; i++) {
