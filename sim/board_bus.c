@@ -153,9 +153,26 @@ static void mailbox_write(struct board_core *k, uint32_t offset, uint32_t value)
     }
 }
 
+/* The doorbell is one for the whole board, and it rings at core 0. */
+static void doorbell_set(struct board *b, bool rung)
+{
+    b->doorbell = rung;
+    set_line(&b->core[0], BOARD_IRQ_DOORBELL, rung);
+}
+
+/* The scratch word at `offset`; NULL when it is none. */
+static uint32_t *scratch_word(struct board *b, uint32_t offset)
+{
+    uint32_t n = (offset - BOARD_SYSINFO_SCRATCH(0)) / 4;
+    return offset >= BOARD_SYSINFO_SCRATCH(0) && n < BOARD_SYSINFO_SCRATCH_COUNT ? &b->scratch[n] : NULL;
+}
+
 static uint32_t sysinfo_read(const struct board_core *k, uint32_t offset)
 {
     const struct board_config *c = &k->board->config;
+    const uint32_t *scratch = scratch_word(k->board, offset);
+    if (scratch)
+        return *scratch;
     switch (offset) {
     case BOARD_SYSINFO_ID:
         return BOARD_SYSINFO_ID_VALUE;
@@ -173,6 +190,8 @@ static uint32_t sysinfo_read(const struct board_core *k, uint32_t offset)
         return k->number ? BOARD_LOG_BUFFER1 : BOARD_LOG_BUFFER0;
     case BOARD_SYSINFO_LOG_BUFFER_SIZE:
         return BOARD_LOG_BUFFER_SIZE;
+    case BOARD_SYSINFO_DOORBELL_STATUS:
+        return k->board->doorbell ? 1u : 0u;
     default:
         return 0;
     }
@@ -181,6 +200,13 @@ static uint32_t sysinfo_read(const struct board_core *k, uint32_t offset)
 static void sysinfo_write(struct board_core *k, uint32_t offset, uint32_t value)
 {
     struct board *b = k->board;
+    uint32_t *scratch = scratch_word(b, offset);
+    if (scratch)
+        *scratch = value;
+    else if (offset == BOARD_SYSINFO_DOORBELL)
+        doorbell_set(b, true);
+    else if (offset == BOARD_SYSINFO_DOORBELL_STATUS && (value & 1u))
+        doorbell_set(b, false);
     if (offset != BOARD_SYSINFO_FINISH || b->finished)
         return;
     b->finished = true;
@@ -259,6 +285,10 @@ void board_peripherals_reset(struct board_core *k)
     k->mailbox_ctrl = 0;
     k->uart_ctrl = 0;
     k->uart_bauddiv = 0;
+    if (k->number == 0) {
+        memset(k->board->scratch, 0, sizeof(k->board->scratch));
+        doorbell_set(k->board, false);
+    }
     mailbox_line(other(k));
 }
 

@@ -183,6 +183,8 @@ struct board {
     uint64_t wire_rest; /* ticks * swclk_hz not yet given to the cores */
     bool finished;
     uint32_t finish_value;
+    uint32_t scratch[BOARD_SYSINFO_SCRATCH_COUNT];
+    bool doorbell;
     uint8_t *sram;
     struct board_config config;
     struct board_list log;

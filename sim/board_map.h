@@ -27,6 +27,11 @@
 #define BOARD_LOG_BUFFER0     0x20040000u
 #define BOARD_LOG_BUFFER1     0x20042000u
 #define BOARD_LOG_BUFFER_SIZE 4112u
+/* Where core 0's built-in program keeps its message queues, and a place of BOARD_LOG_BUFFER_SIZE bytes that
+ * no image uses, for a host's SETUP. */
+#define BOARD_QUEUE_MEMORY      0x20044000u
+#define BOARD_QUEUE_MEMORY_SIZE 0x00001000u
+#define BOARD_LOG_HOST_BUFFER   0x20046000u
 
 /* UART: the subset of Arm's CMSDK APB UART that polled output needs. One a core. */
 #define BOARD_UART_BASE      0x40004000u
@@ -40,13 +45,19 @@
 #define BOARD_SYSINFO_BASE            0x40010000u
 #define BOARD_SYSINFO_ID              0x00u /* R: BOARD_SYSINFO_ID_VALUE */
 #define BOARD_SYSINFO_ID_VALUE        0x4C525243u
-#define BOARD_SYSINFO_MAP_VERSION     0x04u  /* R: BOARD_MAP_VERSION */
-#define BOARD_SYSINFO_CORE            0x08u  /* R: 0 or 1 */
-#define BOARD_SYSINFO_CORE_HZ         0x0Cu  /* R: this core's clock */
-#define BOARD_SYSINFO_DEADLINE_US     0x10u  /* R: the mailbox deadline */
-#define BOARD_SYSINFO_SEED            0x14u  /* R: for the firmware's random numbers */
-#define BOARD_SYSINFO_LOG_BUFFER      0x18u  /* R: BOARD_LOG_BUFFERn of this core */
-#define BOARD_SYSINFO_LOG_BUFFER_SIZE 0x1Cu  /* R: BOARD_LOG_BUFFER_SIZE */
+#define BOARD_SYSINFO_MAP_VERSION     0x04u /* R: BOARD_MAP_VERSION */
+#define BOARD_SYSINFO_CORE            0x08u /* R: 0 or 1 */
+#define BOARD_SYSINFO_CORE_HZ         0x0Cu /* R: this core's clock */
+#define BOARD_SYSINFO_DEADLINE_US     0x10u /* R: the mailbox deadline */
+#define BOARD_SYSINFO_SEED            0x14u /* R: for the firmware's random numbers */
+#define BOARD_SYSINFO_LOG_BUFFER      0x18u /* R: BOARD_LOG_BUFFERn of this core */
+#define BOARD_SYSINFO_LOG_BUFFER_SIZE 0x1Cu /* R: BOARD_LOG_BUFFER_SIZE */
+/* Words without a meaning of their own, the same ones for both cores and the debugger. A reset of core 0
+ * clears them and the doorbell. */
+#define BOARD_SYSINFO_SCRATCH(n)      (0x400u + 4u * (n)) /* RW */
+#define BOARD_SYSINFO_SCRATCH_COUNT   64u
+#define BOARD_SYSINFO_DOORBELL        0x800u /* W: any value raises BOARD_IRQ_DOORBELL on core 0 */
+#define BOARD_SYSINFO_DOORBELL_STATUS 0x804u /* R: bit 0 rung; W: writing 1 clears it */
 #define BOARD_SYSINFO_FINISH          0xFF0u /* W: ends a test run; the value is its result */
 
 /* TIMER: a down-counter in core cycles; it stands still while its core is in debug state. One a core. */
@@ -78,11 +89,12 @@
 #define BOARD_DATAGRAM_MAX     1472u
 
 /* Interrupt lines (external interrupt number, exception number - 16). */
-#define BOARD_IRQ_MAILBOX 0u
-#define BOARD_IRQ_TIMER   1u
-#define BOARD_IRQ_CTI0    2u /* CTI trigger output 1 */
-#define BOARD_IRQ_CTI1    3u /* CTI trigger output 2 */
-#define BOARD_IRQ_COUNT   32u
+#define BOARD_IRQ_MAILBOX  0u
+#define BOARD_IRQ_TIMER    1u
+#define BOARD_IRQ_CTI0     2u /* CTI trigger output 1 */
+#define BOARD_IRQ_CTI1     3u /* CTI trigger output 2 */
+#define BOARD_IRQ_DOORBELL 4u /* core 0 only */
+#define BOARD_IRQ_COUNT    32u
 
 /* Debug components in each core's private peripheral bus. */
 #define BOARD_ITM_BASE 0xE0000000u
