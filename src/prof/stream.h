@@ -36,14 +36,14 @@ void prof_streams_free(struct prof_streams *s);
 /* Give a sender a name: events of "127.0.0.1:51100" get stream "prof:core0" and core "core0". A named sender
  * is never evicted. Senders named before the first datagram get the aggregate's indexes 0, 1, ... in that
  * order. */
-enum corral_err prof_streams_name(struct prof_streams *s, const char *source, const char *core,
+enum corral_err prof_streams_name(struct prof_streams *s, const char *source_name, const char *core,
                                   struct diag *d);
 /* The name (or address) of the sender that has this index in the aggregate now; NULL when none has. Borrowed.
  */
 const char *prof_streams_source(const struct prof_streams *s, unsigned index);
 
 /* One datagram from `source` ("ADDR:PORT", or a file name) at host time `host_ns`. */
-void prof_streams_datagram(struct prof_streams *s, const char *source, const uint8_t *data, size_t size,
+void prof_streams_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
                            int64_t host_ns);
 /* The kernel says it dropped `n` more datagrams: a gap with reason "kernel". */
 void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns);
