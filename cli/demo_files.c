@@ -35,9 +35,10 @@ static int64_t wall_clock_ns(void)
 static enum corral_err make_dir(struct demo_files *f, const char *dir, struct diag *d)
 {
     struct stat st;
-    if (strlen(dir) == 0 || strlen(dir) >= sizeof(f->dir))
+    size_t length = strlen(dir);
+    if (length == 0 || length >= sizeof(f->dir))
         return diag_set(d, CORRAL_ERR_USAGE, "--out: the name is empty or too long");
-    snprintf(f->dir, sizeof(f->dir), "%s", dir);
+    memcpy(f->dir, dir, length + 1);
     if (mkdir(dir, 0777) == 0)
         f->made_dir = true;
     else if (errno != EEXIST)
