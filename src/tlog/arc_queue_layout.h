@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * The ARC message queue in memory, and the firmware log's control messages: the firmware-log sheet, sections 2
- * and 5. Only #defines: host, firmware, emulator and Linux driver include this one file.
+ * The ARC message queue in memory, and the firmware log's control messages: the firmware-log sheet, sections
+ * 2 and 5. Only #defines: host, firmware, emulator and Linux driver include this one file.
  *
  * All fields are little-endian 32-bit words. Offsets are in bytes.
  */
@@ -28,7 +28,7 @@
 #define ARC_QUEUE_HEADER_SIZE   32u
 #define ARC_MESSAGE_WORDS       8u
 #define ARC_MESSAGE_SIZE        32u
-#define ARC_QUEUE_SIZE(entries) (ARC_QUEUE_HEADER_SIZE + 2u * (entries) * ARC_MESSAGE_SIZE)
+#define ARC_QUEUE_SIZE(entries) (ARC_QUEUE_HEADER_SIZE + 2u * (entries)*ARC_MESSAGE_SIZE)
 
 #define ARC_ENTRIES_DEFAULT 4u
 #define ARC_QUEUES_DEFAULT  4u
@@ -43,9 +43,9 @@
 #define ARC_QUEUE_APPS       3u
 
 /* Message codes: bits 7:0 of word 0. */
-#define ARC_MSG_TEST     0x90u /* word 1 = argument; answer: word 1 = argument + 1, word 2 = serial + 1 */
-#define ARC_MSG_TLOG     0xC7u
-#define ARC_MSG_UNKNOWN  0xFFu /* word 0 of the answer to a code that is not known */
+#define ARC_MSG_TEST    0x90u /* word 1 = argument; answer: word 1 = argument + 1, word 2 = serial + 1 */
+#define ARC_MSG_TLOG    0xC7u
+#define ARC_MSG_UNKNOWN 0xFFu /* word 0 of the answer to a code that is not known */
 
 /* ARC_MSG_TLOG: bits 15:8 subcommand, bits 23:16 the host's protocol version. SETUP: words 1 and 2 are the
  * buffer's address (low, high), word 3 its size in bytes. Words that are not named are sent as 0. */
@@ -62,7 +62,7 @@
 #define ARC_TLOG_MIN_SIZE       29u   /* header, record header, one byte */
 
 /* What a host keeps to so that no firmware overruns the buffer. */
-#define ARC_TLOG_HOST_MIN_SIZE 4112u /* staging of 4096 plus the header */
+#define ARC_TLOG_HOST_MIN_SIZE 4112u      /* staging of 4096 plus the header */
 #define ARC_TLOG_WINDOW        0x1000000u /* a buffer must not cross a multiple of this */
 
 #endif
