@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 
 static const struct cli_command *const commands[] = {&cmd_demo, &cmd_scan, &cmd_status,
-                                                     &cmd_halt, &cmd_run,  &cmd_decode};
+                                                     &cmd_halt, &cmd_run,  &cmd_decode, &cmd_sim};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
