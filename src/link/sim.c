@@ -188,7 +188,7 @@ static struct link *make_link(struct sim_link *s, const struct link_sim_options 
     char *name = malloc(room);
     struct link *link = NULL;
     if (name) {
-        snprintf(name, room, o->elf[0] ? "sim:%s,%s" : "sim", a, b);
+        snprintf(name, room, "sim%s%s%s%s", *a ? ":" : "", a, *b ? "," : "", b);
         link = link_new(&sim_backend, s, name, s->clock);
     }
     free(name);
@@ -199,8 +199,8 @@ static struct link *make_link(struct sim_link *s, const struct link_sim_options 
 
 struct link *link_sim_open(const struct link_sim_options *options, struct diag *d)
 {
-    if (!options->elf[0] != !options->elf[1]) {
-        diag_set(d, CORRAL_ERR_USAGE, "the virtual board wants an ELF file for each of its two cores");
+    if (!options->elf[0] && options->elf[1]) {
+        diag_set(d, CORRAL_ERR_USAGE, "the virtual board wants an ELF file for core 0 before one for core 1");
         return NULL;
     }
     if (!options->clock || !host_clock_is_virtual(options->clock)) {
@@ -228,7 +228,8 @@ struct link *link_sim_open(const struct link_sim_options *options, struct diag *
         return NULL;
     }
     s->tick_hz = board_tick_hz(s->board);
-    for (unsigned core = 0; core < LINK_SIM_CORES; core++)
+    for (unsigned core = 0;
+         core < LINK_SIM_CORES && (core == 0 || options->elf[0] == NULL || options->elf[core]); core++)
         if (load(s, core, options->elf[core], d)) {
             sim_close(s);
             return NULL;
@@ -258,6 +259,11 @@ bool link_sim_get_info(struct link *link, struct link_sim_info *info)
         .deadline_us = c->deadline_us,
         .log_buffer = {BOARD_LOG_BUFFER0, BOARD_LOG_BUFFER1},
         .log_buffer_size = BOARD_LOG_BUFFER_SIZE,
+        .scratch = BOARD_SYSINFO_BASE + BOARD_SYSINFO_SCRATCH(0),
+        .doorbell = BOARD_SYSINFO_BASE + BOARD_SYSINFO_DOORBELL,
+        .queue_memory = BOARD_QUEUE_MEMORY,
+        .queue_memory_size = BOARD_QUEUE_MEMORY_SIZE,
+        .log_host_buffer = BOARD_LOG_HOST_BUFFER,
     };
     for (size_t i = 0; i < LINK_SIM_CORES; i++)
         info->core_hz[i] = c->core_hz[i];
@@ -271,7 +277,7 @@ bool link_sim_image(struct link *link, unsigned core, const uint8_t **data, size
         return false;
     *data = s->image[core];
     *size = s->image_size[core];
-    return true;
+    return *data != NULL;
 }
 
 size_t link_sim_log_count(struct link *link)

@@ -13,7 +13,8 @@
 #define LINK_SIM_CORES 2
 
 struct link_sim_options {
-    const char *elf[LINK_SIM_CORES]; /* paths; both NULL = the built-in firmware */
+    const char *elf[LINK_SIM_CORES]; /* paths; both NULL = the built-in firmware; core 1's alone may be NULL:
+                                        held in reset */
     uint32_t ctm_latency;            /* core cycles; 0 = the default (3) unless ctm_latency_set */
     bool ctm_latency_set;
     uint64_t seed;            /* 0 = the default */
@@ -37,6 +38,9 @@ struct link_sim_info {
     uint32_t deadline_us;
     uint32_t log_buffer[LINK_SIM_CORES]; /* default addresses of the shared log buffers (docs/board.md) */
     uint32_t log_buffer_size;
+    uint32_t scratch, doorbell; /* scratch register 0 and the doorbell of core 0's message queue */
+    uint32_t queue_memory, queue_memory_size; /* where that queue lies */
+    uint32_t log_host_buffer;                 /* free for a SETUP; log_buffer_size bytes */
 };
 
 /* One entry of the board's own log of halts and restarts. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "link/dry.h"
+#include "link/shm.h"
 #include "session/config.h"
 #include "session/session_internal.h"
 
@@ -15,18 +16,20 @@ static struct link *open_sim(const char *spec, struct link_sim_options *options,
         return link_sim_open(options, d);
     files++; /* the colon */
     const char *comma = strchr(files, ',');
-    if (!comma || comma == files || comma[1] == '\0') {
-        diag_set(d, CORRAL_ERR_USAGE, "--link '%s': two ELF files are wanted, one for each core", spec);
+    size_t length = comma ? (size_t)(comma - files) : strlen(files);
+    if (length == 0 || (comma && comma[1] == '\0')) {
+        diag_set(d, CORRAL_ERR_USAGE, "--link '%s': an ELF file for core 0 is wanted, or one for each core",
+                 spec);
         diag_hint(d, "for example --link sim:core0.elf,core1.elf");
         return NULL;
     }
-    char *first = strndup(files, (size_t)(comma - files));
+    char *first = strndup(files, length);
     if (!first) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
         return NULL;
     }
     options->elf[0] = first;
-    options->elf[1] = comma + 1;
+    options->elf[1] = comma ? comma + 1 : NULL; /* core 1 is held in reset */
     struct link *link = link_sim_open(options, d);
     free(first);
     return link;
@@ -47,9 +50,11 @@ void session_image_name(const char *spec, unsigned core, char *out, size_t size)
 {
     const char *comma = strchr(spec, ',');
     out[0] = '\0';
-    if (strncmp(spec, "sim:", 4) != 0 || !comma)
+    if (strncmp(spec, "sim:", 4) != 0)
         return;
-    if (core == 0)
+    if (!comma)
+        snprintf(out, size, "%s", core == 0 ? spec + 4 : "");
+    else if (core == 0)
         snprintf(out, size, "%.*s", (int)(comma - spec - 4), spec + 4);
     else
         snprintf(out, size, "%s", comma + 1);
@@ -64,12 +69,13 @@ const char *session_link_words(const char *command_line, const struct config *co
 
 struct host_clock *session_clock_for(const char *spec, struct diag *d)
 {
-    if (!is_kind(spec, "sim") && !is_kind(spec, "dry")) {
+    bool shm = is_kind(spec, "shm");
+    if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !shm) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
-        diag_hint(d, "this version knows sim, sim:A.elf,B.elf and dry[:PRESETS]");
+        diag_hint(d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE] and dry[:PRESETS]");
         return NULL;
     }
-    struct host_clock *clock = host_clock_new_virtual();
+    struct host_clock *clock = shm ? host_clock_new_real() : host_clock_new_virtual();
     if (!clock)
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     return clock;
@@ -80,6 +86,8 @@ struct link *session_open_link_with(const char *spec, const struct link_sim_opti
 {
     struct link_sim_options options = sim ? *sim : (struct link_sim_options){0};
     options.clock = clock;
+    if (is_kind(spec, "shm"))
+        return link_shm_open(spec, clock, d);
     return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
 }
 

@@ -218,7 +218,8 @@ def test_elf_of_another_machine(corral):
 
 def test_link_words(corral):
     refused(corral, 2, "nowhere", "--link", "nowhere", *QUICK)
-    refused(corral, 2, "two ELF files", "--link", "sim:one.elf", *QUICK)
+    refused(corral, 2, "an ELF file for core 0", "--link", "sim:", *QUICK)
+    refused(corral, 2, "one for each core", "--link", "sim:one.elf,", *QUICK)
 
 
 def test_own_images_through_the_link(corral):

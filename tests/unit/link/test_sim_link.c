@@ -211,7 +211,7 @@ static void test_an_image_that_is_not_there(void **state)
     assert_null(link_sim_open(&o, &d));
     assert_int_equal(d.code, CORRAL_ERR_IO);
     assert_non_null(strstr(d.message, "no/such.elf"));
-    o.elf[1] = NULL;
+    o.elf[0] = NULL; /* core 1's alone: the board is led by core 0 */
     assert_null(link_sim_open(&o, &d));
     assert_int_equal(d.code, CORRAL_ERR_USAGE);
     o = (struct link_sim_options){0};
