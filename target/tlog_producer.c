@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The careful producer of the firmware log. Firmware-log sheet 1.1, 1.2, 3.2 to 3.5 and 6. Freestanding: it
- * must not call a library, allocate, or touch shared memory other than by whole words inside the buffer.
+ * The producer of the firmware log: what both modes share, and the careful one. Firmware-log sheet 1.1, 1.2,
+ * 3.2 to 3.5 and 6. Freestanding: it must not call a library, allocate, or touch shared memory other than by
+ * whole words inside the buffer.
  */
 #include "target/tlog_producer.h"
 
-#define OWNER_FREE 0u
-#define OWNER_HOST 1u
+#include "target/tlog_producer_parts.h"
 
-/* Shared header, byte offsets. */
-#define OFF_WRITE_OFFSET 0u
-#define OFF_BUFFER_SIZE  4u
-#define OFF_MAGIC        8u
-#define OFF_OWNER        12u
+#define BUILT_CAREFUL    (TLOG_PRODUCER_MODES & 1)
+#define BUILT_COMPATIBLE (TLOG_PRODUCER_MODES & 2)
+
+/* A constant where only one mode is built, so that nothing of the other remains. */
+#if BUILT_CAREFUL && BUILT_COMPATIBLE
+#define COMPATIBLE(p) ((p)->mode == TLOG_PRODUCER_COMPATIBLE)
+#elif BUILT_COMPATIBLE
+#define COMPATIBLE(p) 1
+#elif BUILT_CAREFUL
+#define COMPATIBLE(p) 0
+#else
+#error "TLOG_PRODUCER_MODES names no mode"
+#endif
+
+/* Room for the producer's own "4294967295 messages dropped". */
+#define NOTICE_MAX (TLOG_PRODUCER_RECORD_MIN + 27u)
+
+/* What the program had stored when a fault interrupts it: the compiler keeps the order across this. */
+#define ORDER() __asm__ volatile("" ::: "memory")
 
 static void put_le32(uint8_t *at, uint32_t value)
 {
@@ -26,22 +40,14 @@ static void put_size(uint8_t *record, uint32_t size)
     record[1] = (uint8_t)(size >> 8);
 }
 
-static uint32_t get_size(const uint8_t *record)
-{
-    return (uint32_t)record[0] | ((uint32_t)record[1] << 8);
-}
-
-static bool window(const struct tlog_producer *p, uint64_t address, uint32_t size)
-{
-    return !p->port->map_window || p->port->map_window(p->port->ctx, address, size);
-}
-
 bool tlog_producer_init(struct tlog_producer *p, const struct tlog_producer_config *config)
 {
     const struct target_port *port = config->port;
     if (!port || !port->read32 || !port->write32 || !port->now || !config->staging)
         return false;
-    if (config->mode != TLOG_PRODUCER_CAREFUL)
+    if (config->slack > 3 || !(config->mode == TLOG_PRODUCER_CAREFUL      ? BUILT_CAREFUL
+                               : config->mode == TLOG_PRODUCER_COMPATIBLE ? BUILT_COMPATIBLE
+                                                                          : 0))
         return false;
     p->port = port;
     p->staging = config->staging;
@@ -54,15 +60,21 @@ bool tlog_producer_init(struct tlog_producer *p, const struct tlog_producer_conf
     p->mode = config->mode;
     p->version = config->version;
     p->notice_source = config->notice_source;
+    p->slack = config->slack;
     p->flush_on_error = config->flush_on_error;
+    p->panicking = false;
+    p->panic_polls = config->panic_polls;
     p->counts.logged = p->counts.notices = p->counts.delivered = p->counts.dropped = p->counts.cut = 0;
     p->counts.batches = p->counts.busy = p->counts.bad_owner = p->counts.bad_magic = 0;
+    p->counts.torn = 0;
     return true;
 }
 
 bool tlog_producer_attach(struct tlog_producer *p, uint64_t address, uint32_t size)
 {
-    if (address == 0 || (address & 3u) != 0 || size < TLOG_PRODUCER_BUFFER_MIN || !window(p, address, size))
+    if (COMPATIBLE(p) ? size < TLOG_PRODUCER_COMPATIBLE_MIN : address == 0 || size < TLOG_PRODUCER_BUFFER_MIN)
+        return false;
+    if ((address & 3u) != 0 || !window(p, address, size))
         return false;
     void *ctx = p->port->ctx;
     /* The magic comes last: until it is there no host takes the other words for a header. */
@@ -72,7 +84,7 @@ bool tlog_producer_attach(struct tlog_producer *p, uint64_t address, uint32_t si
     p->port->write32(ctx, address + OFF_MAGIC, TLOG_PRODUCER_MAGIC);
     p->address = address;
     /* Whole words only, or the last store of a full batch would land past the buffer. */
-    p->room = (size & ~3u) - TLOG_PRODUCER_BUFFER_HEADER;
+    p->room = (COMPATIBLE(p) ? size : size & ~3u) - TLOG_PRODUCER_BUFFER_HEADER;
     return true;
 }
 
@@ -82,16 +94,12 @@ void tlog_producer_detach(struct tlog_producer *p)
     p->address = 0;
 }
 
-/* Stage one record whose text fits at least as an empty one; the caller has checked that. */
-static void stage(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text, uint32_t length)
+void tlog_producer_stage(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text,
+                         uint32_t length, uint32_t space)
 {
     uint8_t *record = p->staging + p->used;
-    uint32_t space = p->staging_size - p->used;
     if (space > UINT16_MAX)
         space = UINT16_MAX; /* msg_size has 16 bits */
-    /* No longer than the buffer can ever take, where that is known: cut once, here, not at the flush. */
-    if (p->room && space > p->room)
-        space = p->room;
     if (length > space - TLOG_PRODUCER_RECORD_MIN) {
         length = space - TLOG_PRODUCER_RECORD_MIN;
         p->counts.cut++;
@@ -105,7 +113,18 @@ static void stage(struct tlog_producer *p, uint8_t level, uint8_t source, const 
     for (uint32_t i = 0; i < length; i++)
         to[i] = (uint8_t)text[i];
     to[length] = 0;
+    ORDER();
     p->used += length + TLOG_PRODUCER_RECORD_MIN;
+}
+
+/* The caller has checked that an empty record fits. */
+static void stage(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text, uint32_t length)
+{
+    uint32_t space = p->staging_size - p->used;
+    /* No longer than the buffer can ever take, where that is known: cut once, here, not at the flush. */
+    if (p->room && space > p->room)
+        space = p->room;
+    tlog_producer_stage(p, level, source, text, length, space);
 }
 
 /* Say how many were dropped, as soon as the sentence fits uncut. */
@@ -159,20 +178,32 @@ static uint32_t batch_size(struct tlog_producer *p, uint32_t *records, uint32_t 
     return size;
 }
 
-static void hand_over(struct tlog_producer *p, uint32_t size)
+void tlog_producer_hand_over(struct tlog_producer *p, uint32_t size, uint32_t owner_word)
 {
     void *ctx = p->port->ctx;
     uint64_t to = p->address + TLOG_PRODUCER_BUFFER_HEADER;
     for (uint32_t i = 0; i < size; i += 4) {
-        uint32_t word = 0; /* the last one is padded with zeros; room is a multiple of 4, so it is inside */
+        uint32_t word = 0; /* the last one is padded with zeros */
         for (uint32_t k = 0; k < 4 && i + k < size; k++)
             word |= (uint32_t)p->staging[i + k] << (8 * k);
         p->port->write32(ctx, to + i, word);
     }
     p->port->write32(ctx, p->address + OFF_WRITE_OFFSET, TLOG_PRODUCER_BUFFER_HEADER + size);
-    p->port->write32(ctx, p->address + OFF_OWNER, (uint32_t)p->version << 8 | OWNER_HOST);
+    p->port->write32(ctx, p->address + OFF_OWNER, owner_word);
     if (p->port->raise_irq)
         p->port->raise_irq(ctx);
+}
+
+/* Remove the first `size` staged bytes. A fault in between must find staging whole: it finds it empty. */
+static void take_out(struct tlog_producer *p, uint32_t size)
+{
+    uint32_t rest = p->used - size;
+    p->used = 0;
+    ORDER();
+    for (uint32_t i = 0; i < rest; i++)
+        p->staging[i] = p->staging[size + i];
+    ORDER();
+    p->used = rest;
 }
 
 static bool flush(struct tlog_producer *p)
@@ -195,39 +226,110 @@ static bool flush(struct tlog_producer *p)
     }
     uint32_t records, consumed;
     uint32_t size = batch_size(p, &records, &consumed);
-    hand_over(p, size);
+    tlog_producer_hand_over(p, size, (uint32_t)p->version << 8 | OWNER_HOST);
     p->counts.batches++;
     p->counts.delivered += records;
-    p->used -= consumed;
-    for (uint32_t i = 0; i < p->used; i++)
-        p->staging[i] = p->staging[consumed + i];
+    take_out(p, consumed);
+    return true;
+}
+
+static void lose(struct tlog_producer *p, uint32_t n)
+{
+    p->counts.dropped += n;
+    p->unreported += n;
+}
+
+/* In a panic: the oldest records go until `need` bytes are free. */
+static void make_room(struct tlog_producer *p, uint32_t need)
+{
+    uint32_t size = 0;
+    if (need > p->staging_size)
+        need = p->staging_size;
+    while (size < p->used && p->staging_size - p->used + size < need) {
+        size += get_size(p->staging + size);
+        lose(p, 1);
+    }
+    if (size)
+        take_out(p, size);
+}
+
+/* In a panic: as much as the host takes back in time. */
+static void flush_all(struct tlog_producer *p)
+{
+    uint32_t polls = p->panic_polls;
+    while (p->used) {
+        uint32_t busy = p->counts.busy;
+        if (flush(p))
+            continue;
+        if (busy == p->counts.busy || polls == 0)
+            return;
+        polls--;
+    }
+}
+
+static bool careful_log(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text,
+                        uint32_t length)
+{
+    p->counts.logged++;
+    uint32_t left = p->staging_size - p->used;
+    if (left < TLOG_PRODUCER_NEAR || length > left - TLOG_PRODUCER_RECORD_MIN)
+        flush(p);
+    if (p->panicking)
+        make_room(p, (length < p->staging_size ? length : p->staging_size) + TLOG_PRODUCER_RECORD_MIN +
+                         NOTICE_MAX);
+    stage_notice(p);
+    if (p->staging_size - p->used < TLOG_PRODUCER_RECORD_MIN) {
+        p->sequence++; /* the hole tells the reader */
+        lose(p, 1);
+        return false;
+    }
+    stage(p, level, source, text, length);
+    if (p->panicking)
+        flush_all(p);
+    else if (p->flush_on_error && level == TLOG_ERR)
+        flush(p);
     return true;
 }
 
 bool tlog_producer_log(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text,
                        uint32_t length)
 {
-    p->counts.logged++;
-    uint32_t left = p->staging_size - p->used;
-    if (left < TLOG_PRODUCER_NEAR || length > left - TLOG_PRODUCER_RECORD_MIN)
-        flush(p);
-    stage_notice(p);
-    if (p->staging_size - p->used < TLOG_PRODUCER_RECORD_MIN) {
-        p->sequence++; /* the hole tells the reader */
-        p->counts.dropped++;
-        p->unreported++;
-        return false;
-    }
-    stage(p, level, source, text, length);
-    if (p->flush_on_error && level == TLOG_ERR)
-        flush(p);
-    return true;
+    return COMPATIBLE(p) ? tlog_compatible_log(p, level, source, text, length)
+                         : careful_log(p, level, source, text, length);
+}
+
+void tlog_producer_lost(struct tlog_producer *p, uint32_t n)
+{
+    p->sequence += n;
+    p->counts.logged += n;
+    lose(p, n);
 }
 
 bool tlog_producer_tick(struct tlog_producer *p)
 {
+    if (COMPATIBLE(p))
+        return tlog_compatible_flush(p);
     bool sent = flush(p);
     /* Room again: do not wait for the next message to tell of the lost ones. */
     stage_notice(p);
     return sent;
+}
+
+bool tlog_producer_panic(struct tlog_producer *p)
+{
+    if (COMPATIBLE(p)) {
+        tlog_compatible_flush(p);
+        return p->used == 0;
+    }
+    p->panicking = true;
+    /* Only whole records, whatever the fault interrupted. */
+    for (uint32_t at = 0; at < p->used;) {
+        uint32_t size = get_size(p->staging + at);
+        if (size < TLOG_PRODUCER_RECORD_MIN || size > p->used - at)
+            p->used = at;
+        at += size;
+    }
+    stage_notice(p);
+    flush_all(p);
+    return p->used == 0;
 }

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The careful producer of the firmware log: staged records handed to the host through one shared buffer.
- * Firmware-log sheet 1 (formats) and 3 (state machine), with the robust choices of its section 6: the buffer
- * is free only when owner is 0; a batch is cut between records and the rest stays; nothing is dropped while
- * it can be kept; a drop is counted, leaves a hole in the sequence and is told in a record; no store ever
- * lands past the buffer, whatever its size; the version byte survives the hand-off.
+ * The producer of the firmware log: staged records handed to the host through one shared buffer. Firmware-log
+ * sheet 1 (formats) and 3 (state machine), in two modes.
+ *
+ * Careful, with the robust choices of the sheet's section 6: the buffer is free only when owner is 0; a batch
+ * is cut between records and the rest stays; nothing is dropped while it can be kept; a drop is counted,
+ * leaves a hole in the sequence and is told in a record; no store ever lands past the buffer, whatever its
+ * size; the version byte survives the hand-off; in a panic the last lines go before the first ones.
+ *
+ * Compatible (tlog_compatible.c): what released firmware does, drop for drop, for tests of hosts.
  *
  * No heap, no library, no state of its own. Not re-entrant: the caller serialises the calls (one context, or
  * a lock, or masked interrupts). No call takes longer than copying the staging buffer once out and once down.
  *
- * Size on Cortex-M7: ROM 1872 bytes (clang 14 -O2), 1312 (-Os), 1122 (gcc 12 -Os); RAM 80 bytes of state and
- * the staging memory, usually 4096; stack about 200 bytes and what the port's functions take. A compiler may
- * turn its loops into calls of memcpy and memset: supply them, or build it with -fno-builtin.
+ * docs/target.md has the sizes of both modes, and how to build it into a firmware. Stack about 200 bytes and
+ * what the port's functions take. A compiler may turn its loops into calls of memcpy and memset: supply them,
+ * or build it with -fno-builtin.
  */
 #ifndef CORRAL_TARGET_TLOG_PRODUCER_H
 #define CORRAL_TARGET_TLOG_PRODUCER_H
@@ -27,16 +31,19 @@
 #define TLOG_PRODUCER_NEAR 268u
 /* A smaller buffer cannot take even an empty record in whole words. */
 #define TLOG_PRODUCER_BUFFER_MIN 32u
+/* The least size that released firmware takes: header, record header and a NUL. */
+#define TLOG_PRODUCER_COMPATIBLE_MIN 29u
 
 enum tlog_producer_level { TLOG_NONE = 0, TLOG_ERR = 1, TLOG_WRN = 2, TLOG_INF = 3, TLOG_DBG = 4 };
 enum tlog_producer_source { TLOG_SMC = 0, TLOG_DMC = 1 };
 
-/*
- * How the producer behaves where the sheet's section 3.4 lists what existing firmware does. Only the careful
- * mode is built; a compatible mode, which reproduces those rules for tests of consumers, gets its own value
- * here and its own branch in append and flush.
- */
-enum tlog_producer_mode { TLOG_PRODUCER_CAREFUL = 0 };
+/* How the producer behaves where the sheet's section 3.4 lists what released firmware does. */
+enum tlog_producer_mode { TLOG_PRODUCER_CAREFUL = 0, TLOG_PRODUCER_COMPATIBLE = 1 };
+
+/* Which modes are built: 1 careful, 2 compatible (then with tlog_compatible.c), 3 both. */
+#ifndef TLOG_PRODUCER_MODES
+#define TLOG_PRODUCER_MODES 1
+#endif
 
 struct tlog_producer_config {
     const struct target_port *port;
@@ -46,11 +53,17 @@ struct tlog_producer_config {
     uint8_t version;       /* protocol version for the shared header: 0 */
     uint8_t notice_source; /* source of the producer's own "N messages dropped" */
     bool flush_on_error;   /* try to hand over right after each error record */
+    /* Compatible mode: so many bytes past the buffer may be overwritten, as released firmware does when the
+     * buffer's size is no multiple of 4: 3 gives the whole fault, 0 to 2 what fits. Else n is rounded down.
+     */
+    uint8_t slack;
+    /* Careful mode, in a panic: reads of an owner byte that says "host" before a hand-over is given up. */
+    uint32_t panic_polls;
 };
 
-/* Each counts since init, modulo 2^32. logged + notices == delivered + dropped + still staged. */
+/* Each counts since init, modulo 2^32. logged + notices == delivered + torn + dropped + still staged. */
 struct tlog_producer_counts {
-    uint32_t logged;    /* calls of tlog_producer_log */
+    uint32_t logged;    /* calls of tlog_producer_log, and what tlog_producer_lost was told */
     uint32_t notices;   /* "N messages dropped" records */
     uint32_t delivered; /* records handed over, notices included */
     uint32_t dropped;   /* records lost, each with its sequence number used up */
@@ -59,6 +72,7 @@ struct tlog_producer_counts {
     uint32_t busy;      /* flushes that found the buffer with the host */
     uint32_t bad_owner; /* flushes that found an owner other than 0 and 1 */
     uint32_t bad_magic; /* flushes that found the header destroyed, or no window */
+    uint32_t torn;      /* compatible mode: records whose end was cut off at a hand-over */
 };
 
 /* All state; the members are the producer's own. */
@@ -68,27 +82,36 @@ struct tlog_producer {
     uint32_t staging_size;
     uint32_t used;    /* staged bytes: whole records */
     uint64_t address; /* of the shared buffer */
-    uint32_t room;    /* payload bytes usable there, a multiple of 4; 0 = no host */
+    uint32_t room;    /* payload bytes usable there, in careful mode a multiple of 4; 0 = no host */
     uint32_t sequence;
     uint32_t unreported; /* drops since the last notice */
-    uint8_t mode, version, notice_source;
-    bool flush_on_error;
+    uint8_t mode, version, notice_source, slack;
+    bool flush_on_error, panicking;
+    uint32_t panic_polls;
     struct tlog_producer_counts counts;
 };
 
-/* False when the port lacks read32, write32 or now, there is no staging memory, or the mode is not built in.
- */
+/* False when the port lacks read32, write32 or now, there is no staging memory, slack is above 3, or the mode
+ * is not built in. */
 bool tlog_producer_init(struct tlog_producer *p, const struct tlog_producer_config *config);
 
 /*
  * SETUP: adopt the shared buffer at `address` and write its header. Records staged so far wait for the first
  * flush. False, and the old buffer stays in use, when address is 0 or not a multiple of 4, the size is below
  * TLOG_PRODUCER_BUFFER_MIN, or the window cannot be mapped. Bytes past the last whole word are left alone.
+ *
+ * Compatible mode takes any size from TLOG_PRODUCER_COMPATIBLE_MIN on, and address 0. Released firmware takes
+ * an unaligned address too; the port's accesses cannot.
  */
 bool tlog_producer_attach(struct tlog_producer *p, uint64_t address, uint32_t size);
 
 /* RELEASE: forget the buffer without touching it. Staged records wait for the next host. */
 void tlog_producer_detach(struct tlog_producer *p);
+
+static inline bool tlog_producer_attached(const struct tlog_producer *p)
+{
+    return p->room != 0;
+}
 
 /*
  * Append one record, `length` bytes of text without NUL; no byte of it is interpreted. A text longer than the
@@ -98,7 +121,21 @@ void tlog_producer_detach(struct tlog_producer *p);
 bool tlog_producer_log(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text,
                        uint32_t length);
 
+/* `n` messages never came here: a lock was not to be had, a queue before this one was full. They use up their
+ * sequence numbers and count as dropped. */
+void tlog_producer_lost(struct tlog_producer *p, uint32_t n);
+
 /* Hand over what is staged if the buffer is free. True when a batch went out. Call it periodically. */
 bool tlog_producer_tick(struct tlog_producer *p);
+
+/*
+ * The program is about to end. Takes no lock, and may be called out of a fault that interrupted the producer.
+ * From now on each record is handed over at once if that can be, and where there is no room the oldest staged
+ * record goes instead of the newest. True when nothing is staged any more; else call tlog_producer_tick as
+ * long as the program can.
+ *
+ * Compatible mode: one flush, and records logged afterwards are only staged.
+ */
+bool tlog_producer_panic(struct tlog_producer *p);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host's side of the firmware log, for the producer's tests: a shared buffer with guard bytes around it,
- * every store checked and recorded, and a decoder of its own that accepts whole records only. Firmware-log
- * sheet 1. It must share no code with the producer.
+ * every store checked and recorded, and a decoder of its own that accepts whole records only, unless told
+ * otherwise. Firmware-log sheet 1. It must share no code with the producer.
  */
 #ifndef CORRAL_TESTS_HOST_BUFFER_H
 #define CORRAL_TESTS_HOST_BUFFER_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,7 +32,11 @@ struct host_buffer {
     uint32_t size; /* of the buffer: stores past it fail the test */
     uint32_t now;
     uint32_t interrupts;
-    bool unreachable; /* map_window answers false */
+    uint32_t slack;        /* stores may reach so far past the buffer */
+    bool unreachable;      /* map_window answers false */
+    uint32_t answer_after; /* after so many reads of the owner byte the host takes the batch; 0 = never */
+    jmp_buf *fault;        /* at the store with number fault_at (from 1) control goes here, as in a fault */
+    uint32_t fault_at;
     uint32_t windows;
     /* The first stores since store_count was last set to 0, as offsets into the buffer. */
     uint32_t stores[HOST_STORES];
@@ -40,6 +45,8 @@ struct host_buffer {
     /* What host_take has decoded so far. */
     struct host_record records[HOST_RECORDS];
     uint32_t record_count;
+    bool torn_allowed; /* else a record cut short fails the test */
+    uint32_t torn_records, torn_headers;
     char *texts;
     uint32_t texts_used, texts_size;
     struct target_port port;
