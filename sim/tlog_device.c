@@ -188,11 +188,7 @@ enum corral_err tlog_device_run(struct tlog_device *dev, const atomic_bool *stop
     while (!dev->quit && !(stop && atomic_load(stop))) {
         sleep_until_something(dev, fds);
         if (fds[POLL_LISTENER].revents) {
-            bool before = dev->report.connected;
             enum corral_err err = tlog_device_accept(dev, d);
-            /* QEMU has made the file by now: it realizes memory before devices. */
-            if (err == CORRAL_OK && !before && dev->report.connected)
-                err = tlog_device_ram_open(dev, d);
             if (err != CORRAL_OK)
                 return err;
         }
@@ -200,6 +196,9 @@ enum corral_err tlog_device_run(struct tlog_device *dev, const atomic_bool *stop
             uint64_t rings;
             if (read(dev->bell[TLOG_PCI_BELL_QUEUE], &rings, sizeof(rings)) == (ssize_t)sizeof(rings)) {
                 dev->report.doorbells++;
+                /* Not before: QEMU connects first and makes its memory later. */
+                if (!dev->ram && tlog_device_ram_open(dev, d) != CORRAL_OK)
+                    return d ? d->code : CORRAL_ERR_IO;
                 tlog_device_queue_scan(dev);
             }
         }

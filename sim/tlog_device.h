@@ -23,8 +23,8 @@
 
 struct tlog_device_options {
     const char *socket;    /* where QEMU's ivshmem-doorbell connects */
-    const char *ram;       /* the file behind the guest's memory; made when it is not there by QEMU later */
-    uint64_t ram_size;     /* bytes; 0 = the file's size when the guest connects */
+    const char *ram;       /* the file behind the guest's memory; has to be there at the first message */
+    uint64_t ram_size;     /* bytes; 0 = the file's size */
     const char *control;   /* a socket for commands, or NULL */
     const char *misbehave; /* commands carried out at the start, separated by commas, or NULL */
     uint64_t count;        /* records to produce from the start */

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The virtual machine: QEMU, its console in a file, and a shell on its second serial port."""
+import os
+import re
+import socket
+import subprocess
+import time
+
+MEMORY_MIB = 256
+# What a kernel says when something is badly wrong, without two lines of every boot under QEMU.
+COMPLAINT = re.compile(r"BUG:|Oops|KASAN|UBSAN|WARNING|general protection|Kernel panic|DMA-API|pending DMA|"
+                       r"unreferenced object|kmemleak: \d|INFO: possible|inconsistent lock|rcu:.*stall|hung task|"
+                       r"sleeping function called|soft lockup|Call Trace|page allocation failure")
+HARMLESS = re.compile(r"mtrr: your CPUs had inconsistent|use pci=nocrs and report a bug|"
+                      r"DMA-API: (preallocated|debugging enabled)|kmemleak: Kernel memory leak detector initialized")
+
+
+class Answer(str):
+    """A command's output, with its exit code as .code."""
+    code = 0
+
+
+class Guest:
+    def __init__(self, folder, image, archive, emulator, scale=1.0, append=""):
+        self.folder, self.scale, self.number = folder, scale, 0
+        self.console = os.path.join(folder, "console.log")
+        self.link = None
+        initrd = os.path.join(folder, "initrd.cpio")
+        with open(initrd, "wb") as f:
+            f.write(archive)
+        control = os.path.join(folder, "guest.sock")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(control)
+        listener.listen(1)
+        self.errors = open(os.path.join(folder, "qemu.err"), "w+b")
+        self.process = subprocess.Popen(
+            ["qemu-system-x86_64", "-accel", "tcg", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+             "-smp", "2", "-m", f"{MEMORY_MIB}M", "-machine", "q35,memory-backend=ram",
+             "-object", f"memory-backend-file,id=ram,size={MEMORY_MIB}M,mem-path={emulator.ram},share=on",
+             "-chardev", f"socket,id=iv,path={emulator.socket}", "-device", "ivshmem-doorbell,vectors=2,chardev=iv",
+             "-serial", f"file:{self.console}", "-chardev", f"socket,id=ctl,path={control}", "-serial", "chardev:ctl",
+             "-kernel", image, "-initrd", initrd,
+             "-append", f"console=ttyS0 loglevel=4 panic=-1 oops=panic {append}".strip()],
+            stdin=subprocess.DEVNULL, stdout=self.errors, stderr=subprocess.STDOUT)
+        try:
+            listener.settimeout(0.2)
+            end = time.monotonic() + 30 * scale
+            while self.link is None:
+                try:
+                    self.link, _ = listener.accept()
+                except socket.timeout:
+                    self.check_alive("QEMU starts", end)
+            self.link.settimeout(0.2)
+            self.buffer = b""
+            self.read_answer(0, 60 * scale, "boot")
+        except BaseException:
+            self.kill()
+            raise
+        finally:
+            listener.close()
+
+    def check_alive(self, what, end):
+        if self.process.poll() is not None:
+            self.errors.seek(0)
+            raise RuntimeError(f"{what}: the machine ended (exit {self.process.returncode}).\n"
+                               + self.errors.read().decode(errors="replace")[-2000:] + self.tail())
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: no answer in time.\n" + self.tail())
+
+    def tail(self, lines=25):
+        return "\n".join(self.console_text().splitlines()[-lines:])
+
+    def console_text(self):
+        try:
+            with open(self.console, encoding="utf-8", errors="replace") as f:
+                return f.read()
+        except OSError:
+            return ""
+
+    def read_answer(self, number, timeout, what):
+        end = time.monotonic() + timeout
+        mark = re.compile(rb"(?:^|\n)@@ %d (\d+)\r?\n" % number)
+        while True:
+            found = mark.search(self.buffer)
+            if found:
+                answer = Answer(self.buffer[:found.start()].decode(errors="replace").strip("\r\n"))
+                answer.code = int(found.group(1))
+                self.buffer = self.buffer[found.end():]
+                return answer
+            try:
+                data = self.link.recv(65536)
+                if not data:
+                    self.process.wait(10)
+                self.buffer += data
+            except socket.timeout:
+                pass
+            self.check_alive(what, end)
+
+    def __call__(self, command, timeout=20):
+        """Run a shell command; its output. A code other than 0 is an error unless the command ends in '|| true'."""
+        answer = self.run(command, timeout)
+        if answer.code != 0:
+            raise AssertionError(f"guest: '{command}' gave {answer.code}: {answer}")
+        return answer
+
+    def run(self, command, timeout=20):
+        """The same, with the code left to the caller in .code."""
+        assert "\n" not in command
+        self.number += 1
+        self.link.sendall(f"{self.number} {command}\n".encode())
+        return self.read_answer(self.number, timeout * self.scale, f"'{command}'")
+
+    def wait(self, what, command, timeout=10):
+        """Wait until a command succeeds and give its output."""
+        end = time.monotonic() + timeout * self.scale
+        while True:
+            answer = self.run(command)
+            if answer.code == 0:
+                return answer
+            if time.monotonic() > end:
+                raise AssertionError(f"{what}: '{command}' did not come true: {answer}\n" + self.run("dmesg | tail -15"))
+            time.sleep(0.05)
+
+    def log(self):
+        """The kernel log since the last call, each line with its <level>."""
+        return self("dmesg -r -c")
+
+    def power_off(self):
+        self.link.sendall(b"99999 poweroff -f\n")
+        self.process.wait(20 * self.scale)
+
+    def complaints(self, log=""):
+        lines = (self.console_text() + "\n" + log).splitlines()
+        return [line for line in lines if COMPLAINT.search(line) and not HARMLESS.search(line)]
+
+    def kill(self):
+        if self.link:
+            self.link.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
