@@ -74,6 +74,7 @@ struct board_debug {
     bool reset_seen;        /* S_RESET_ST */
     uint64_t retired_seen;  /* cpu.instructions when DHCSR was last read */
     uint32_t reset_request; /* AIRCR bits written, to be carried out between instructions */
+    uint64_t halted_at;     /* base tick of the last entry to debug state */
 };
 
 struct board_fpb {

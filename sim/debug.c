@@ -70,6 +70,7 @@ static void enter(struct board_core *k, uint32_t reason)
     g->events = 0;
     g->step = BOARD_STEP_NONE;
     g->dfsr |= reason;
+    g->halted_at = k->board->tick;
     log_change(k, true, reason);
     board_core_rest(k);
     board_debug_arm(k);
@@ -91,6 +92,10 @@ static void leave(struct board_core *k)
     g->step = (g->control & DHCSR_C_STEP) && debug_enabled(k) ? BOARD_STEP_ARMED : BOARD_STEP_NONE;
     log_change(k, false, 0);
     board_core_resume(k);
+    /* A HALTED trigger that is mapped to the restart and a latched debug request chase each other: each round
+     * must cost a cycle, or time would stand still for ever. */
+    if (g->halted_at == k->board->tick)
+        k->next += k->divider;
     apply_mask(k);
     board_debug_arm(k);
 }

@@ -96,6 +96,48 @@ static void clause_2_originator_must_be_acknowledged_too(void **state)
     board_free(b);
 }
 
+/* A halt whose own trigger restarts the core, while the request stays latched: time must go on all the same.
+ */
+static void clause_4_halt_and_restart_on_one_channel_do_not_stop_time(void **state)
+{
+    (void)state;
+    for (unsigned latency = 0; latency < 2; latency++) {
+        struct board *b =
+            board_cross_triggered(&(struct board_config){.ctm_latency = latency, .ctm_latency_set = true});
+        for (unsigned core = 0; core < BOARD_CORES; core++) {
+            mem_write(b, core, CTI_INEN(0), 0xF);
+            mem_write(b, core, CTI_OUTEN(0), 0xF);
+            mem_write(b, core, CTI_OUTEN(7), 0xF);
+        }
+        mem_write(b, 0, CTI_APPPULSE, HALT_CHANNEL);
+        uint64_t then = board_tick(b);
+        board_run_until(b, then + 1000);
+        assert_true(board_tick(b) == then + 1000);
+        mem_write(b, 0, CTI_OUTEN(7), 0); /* and a debugger can end it */
+        mem_write(b, 1, CTI_OUTEN(7), 0);
+        both_halted(b);
+        board_free(b);
+    }
+}
+
+/* The same in a ring: each core's halt restarts the other, with nothing between them. */
+static void clause_4_cores_that_restart_each_other_do_not_stop_time(void **state)
+{
+    (void)state;
+    struct board *b =
+        board_cross_triggered(&(struct board_config){.ctm_latency = 0, .ctm_latency_set = true});
+    halt(b, 0);
+    for (unsigned core = 0; core < BOARD_CORES; core++) {
+        mem_write(b, core, CTI_OUTEN(7), 4u << core);
+        mem_write(b, core, CTI_INEN(0), 4u << (1 - core));
+    }
+    mem_write(b, 0, CTI_APPPULSE, 4); /* both requests are latched still */
+    uint64_t then = board_tick(b);
+    board_run_until(b, then + 1000);
+    assert_true(board_tick(b) == then + 1000);
+    board_free(b);
+}
+
 static void clause_3_nothing_is_mapped_while_glben_is_0(void **state)
 {
     (void)state;
@@ -528,6 +570,8 @@ int main(void)
         cmocka_unit_test(clause_9_unacknowledged_core_is_back_at_once),
         cmocka_unit_test(clause_10_restart_is_ignored_by_a_running_core),
         cmocka_unit_test(clause_10_restart_with_c_step_executes_one_instruction),
+        cmocka_unit_test(clause_4_halt_and_restart_on_one_channel_do_not_stop_time),
+        cmocka_unit_test(clause_4_cores_that_restart_each_other_do_not_stop_time),
         cmocka_unit_test(clause_10_restart_clears_c_halt),
         cmocka_unit_test(clause_11_levels_and_pulses_both_exist),
         cmocka_unit_test(clause_12_mapping_after_power_on_is_empty),
