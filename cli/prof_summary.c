@@ -21,8 +21,8 @@ static int by_count(const void *x, const void *y)
     return a->count != b->count ? (a->count < b->count) - (a->count > b->count) : by_pc(x, y);
 }
 
-enum corral_err prof_summary_make(struct prof_summary *summary, const struct prof_streams *streams,
-                                  const struct prof_aggregate *aggregate, struct diag *d)
+enum corral_err prof_summary_make(struct prof_summary *summary, struct prof_streams *streams,
+                                  struct prof_aggregate *aggregate, struct diag *d)
 {
     size_t n = 0, kept = 0;
     struct prof_hot *hot = prof_aggregate_hot(aggregate, &n);

@@ -24,8 +24,8 @@ struct prof_summary {
 };
 
 /* Fills all but the capture's part. CORRAL_ERR_NO_MEMORY. */
-enum corral_err prof_summary_make(struct prof_summary *summary, const struct prof_streams *streams,
-                                  const struct prof_aggregate *aggregate, struct diag *d);
+enum corral_err prof_summary_make(struct prof_summary *summary, struct prof_streams *streams,
+                                  struct prof_aggregate *aggregate, struct diag *d);
 
 /* One line of JSON; CORRAL_ERR_NO_MEMORY. Write errors show when `out` is closed. */
 enum corral_err prof_summary_json(const struct prof_summary *s, FILE *out, struct diag *d);

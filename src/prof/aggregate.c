@@ -6,6 +6,7 @@
  */
 #include "prof/aggregate.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct entry {
 };
 
 struct prof_aggregate {
+    pthread_mutex_t lock; /* guards all below but the seed */
     struct entry *entries;
     size_t entry_count;
     size_t entry_room;
@@ -61,7 +63,8 @@ struct prof_aggregate *prof_aggregate_new(void)
     a->seed = mix((uintptr_t)a);
     a->slot_count = FIRST_SLOTS;
     a->slots = calloc(a->slot_count, sizeof(*a->slots));
-    if (!a->slots) {
+    if (!a->slots || pthread_mutex_init(&a->lock, NULL) != 0) {
+        free(a->slots);
         free(a);
         return NULL;
     }
@@ -72,6 +75,7 @@ void prof_aggregate_free(struct prof_aggregate *a)
 {
     if (!a)
         return;
+    pthread_mutex_destroy(&a->lock);
     free(a->entries);
     free(a->slots);
     free(a);
@@ -130,11 +134,9 @@ static bool make_room(struct prof_aggregate *a)
     return (a->entry_count + 1) * 4 <= a->slot_count * 3 || grow_slots(a);
 }
 
-void prof_aggregate_add(struct prof_aggregate *a, unsigned source, const struct profile_sample *sample,
-                        uint32_t caller, bool active)
+static void add(struct prof_aggregate *a, unsigned source, const struct profile_sample *sample,
+                uint32_t caller, bool active)
 {
-    if (source >= PROF_MAX_SOURCES)
-        return;
     a->samples[source]++;
     if (!active)
         return; /* its pc is stale */
@@ -154,19 +156,37 @@ void prof_aggregate_add(struct prof_aggregate *a, unsigned source, const struct 
     a->entries[*slot - 1].count++;
 }
 
-uint64_t prof_aggregate_samples(const struct prof_aggregate *a, unsigned source)
+void prof_aggregate_add(struct prof_aggregate *a, unsigned source, const struct profile_sample *sample,
+                        uint32_t caller, bool active)
 {
-    return source < PROF_MAX_SOURCES ? a->samples[source] : 0;
+    if (source >= PROF_MAX_SOURCES)
+        return;
+    pthread_mutex_lock(&a->lock);
+    add(a, source, sample, caller, active);
+    pthread_mutex_unlock(&a->lock);
 }
 
-uint64_t prof_aggregate_active(const struct prof_aggregate *a, unsigned source)
+static uint64_t read_count(struct prof_aggregate *a, const uint64_t *count)
 {
-    return source < PROF_MAX_SOURCES ? a->active[source] : 0;
+    pthread_mutex_lock(&a->lock);
+    uint64_t value = *count;
+    pthread_mutex_unlock(&a->lock);
+    return value;
 }
 
-uint64_t prof_aggregate_overflow(const struct prof_aggregate *a)
+uint64_t prof_aggregate_samples(struct prof_aggregate *a, unsigned source)
 {
-    return a->overflow;
+    return source < PROF_MAX_SOURCES ? read_count(a, &a->samples[source]) : 0;
+}
+
+uint64_t prof_aggregate_active(struct prof_aggregate *a, unsigned source)
+{
+    return source < PROF_MAX_SOURCES ? read_count(a, &a->active[source]) : 0;
+}
+
+uint64_t prof_aggregate_overflow(struct prof_aggregate *a)
+{
+    return read_count(a, &a->overflow);
 }
 
 static int order_u64(uint64_t x, uint64_t y)
@@ -191,20 +211,45 @@ static int by_count(const void *x, const void *y)
     return order ? order : by_address(x, y);
 }
 
-struct prof_hot *prof_aggregate_hot(const struct prof_aggregate *a, size_t *count)
+/* What a report works on: the entries, and each source's active samples, as they were at one moment. */
+struct snapshot {
+    struct entry *entries;
+    size_t count;
+    uint64_t active[PROF_MAX_SOURCES];
+};
+
+static bool take_snapshot(struct prof_aggregate *a, struct snapshot *s)
 {
-    struct prof_hot *hot = calloc(a->entry_count ? a->entry_count : 1, sizeof(*hot));
+    pthread_mutex_lock(&a->lock);
+    s->count = a->entry_count;
+    s->entries = malloc((s->count ? s->count : 1) * sizeof(*s->entries));
+    if (s->entries && s->count)
+        memcpy(s->entries, a->entries, s->count * sizeof(*s->entries));
+    memcpy(s->active, a->active, sizeof(s->active));
+    pthread_mutex_unlock(&a->lock);
+    return s->entries != NULL;
+}
+
+struct prof_hot *prof_aggregate_hot(struct prof_aggregate *a, size_t *count)
+{
+    struct snapshot s;
     size_t n = 0;
 
     *count = 0;
-    if (!hot)
+    if (!take_snapshot(a, &s))
         return NULL;
-    for (size_t i = 0; i < a->entry_count; i++) {
-        const struct entry *e = &a->entries[i];
+    struct prof_hot *hot = calloc(s.count ? s.count : 1, sizeof(*hot));
+    if (!hot) {
+        free(s.entries);
+        return NULL;
+    }
+    for (size_t i = 0; i < s.count; i++) {
+        const struct entry *e = &s.entries[i];
         hot[i] = (struct prof_hot){.source = e->source, .pc = e->pc, .caller = e->caller, .count = e->count};
     }
-    qsort(hot, a->entry_count, sizeof(*hot), by_address);
-    for (size_t i = 0; i < a->entry_count; i++) { /* the threads of one place become one */
+    free(s.entries);
+    qsort(hot, s.count, sizeof(*hot), by_address);
+    for (size_t i = 0; i < s.count; i++) { /* the threads of one place become one */
         if (n && by_address(&hot[n - 1], &hot[i]) == 0)
             hot[n - 1].count += hot[i].count;
         else
@@ -268,35 +313,39 @@ static struct gathered look_up(const struct entry *e, size_t index, const struct
     return g;
 }
 
-struct prof_function *prof_aggregate_functions(const struct prof_aggregate *a,
-                                               struct symbol_index *const *symbols, size_t symbol_count,
-                                               size_t *count)
+struct prof_function *prof_aggregate_functions(struct prof_aggregate *a, struct symbol_index *const *symbols,
+                                               size_t symbol_count, size_t *count)
 {
-    size_t room = a->entry_count ? a->entry_count : 1;
-    struct gathered *all = calloc(room, sizeof(*all));
-    struct prof_function *functions = calloc(room, sizeof(*functions));
+    struct snapshot s;
     size_t n = 0;
 
     *count = 0;
+    if (!take_snapshot(a, &s))
+        return NULL;
+    size_t room = s.count ? s.count : 1;
+    struct gathered *all = calloc(room, sizeof(*all));
+    struct prof_function *functions = calloc(room, sizeof(*functions));
     if (!all || !functions) {
         free(all);
         free(functions);
+        free(s.entries);
         return NULL;
     }
-    for (size_t i = 0; i < a->entry_count; i++) {
-        const struct entry *e = &a->entries[i];
+    for (size_t i = 0; i < s.count; i++) {
+        const struct entry *e = &s.entries[i];
         all[i] = look_up(e, i, e->source < symbol_count ? symbols[e->source] : NULL);
     }
-    qsort(all, a->entry_count, sizeof(*all), by_function);
-    for (size_t i = 0; i < a->entry_count; i++) {
+    qsort(all, s.count, sizeof(*all), by_function);
+    for (size_t i = 0; i < s.count; i++) {
         if (i && same_function(&all[i - 1], &all[i]))
             functions[n - 1].count += all[i].function.count;
         else
             functions[n++] = all[i].function;
     }
     free(all);
+    free(s.entries);
     for (size_t i = 0; i < n; i++) /* an entry is active, so its source's count is not 0 */
-        functions[i].share = (double)functions[i].count / (double)a->active[functions[i].source];
+        functions[i].share = (double)functions[i].count / (double)s.active[functions[i].source];
     qsort(functions, n, sizeof(*functions), by_function_count);
     *count = n;
     return functions;

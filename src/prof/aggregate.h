@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples to counts: by source and address, by function, by stack. Memory grows with distinct addresses, not
- * with samples. Adding is O(1); a report sorts once.
+ * with samples. Adding is O(1); a report sorts once. Thread-safe: a report shows one moment.
  */
 #ifndef CORRAL_PROF_AGGREGATE_H
 #define CORRAL_PROF_AGGREGATE_H
@@ -27,8 +27,9 @@ struct prof_hot {
     uint32_t caller;
     uint64_t count;
 };
-/* Active samples by (source, pc, caller), biggest count first, then source, pc. Free with free(). */
-struct prof_hot *prof_aggregate_hot(const struct prof_aggregate *a, size_t *count);
+/* Active samples by (source, pc, caller), biggest count first, then source, pc. Free with free(). NULL when
+ * memory is out: no samples are an empty list. */
+struct prof_hot *prof_aggregate_hot(struct prof_aggregate *a, size_t *count);
 
 struct prof_function {
     unsigned source;
@@ -39,13 +40,12 @@ struct prof_function {
     uint64_t count;
     double share; /* of the source's active samples, 0..1 */
 };
-/* By function, biggest first. `symbols[source]` may be NULL. Free with free(). */
-struct prof_function *prof_aggregate_functions(const struct prof_aggregate *a,
-                                               struct symbol_index *const *symbols, size_t symbol_count,
-                                               size_t *count);
+/* By function, biggest first. `symbols[source]` may be NULL. Free with free(). NULL when memory is out. */
+struct prof_function *prof_aggregate_functions(struct prof_aggregate *a, struct symbol_index *const *symbols,
+                                               size_t symbol_count, size_t *count);
 
-uint64_t prof_aggregate_samples(const struct prof_aggregate *a, unsigned source);
-uint64_t prof_aggregate_active(const struct prof_aggregate *a, unsigned source);
-uint64_t prof_aggregate_overflow(const struct prof_aggregate *a);
+uint64_t prof_aggregate_samples(struct prof_aggregate *a, unsigned source);
+uint64_t prof_aggregate_active(struct prof_aggregate *a, unsigned source);
+uint64_t prof_aggregate_overflow(struct prof_aggregate *a);
 
 #endif

@@ -3,9 +3,13 @@
  * Datagrams to events: a bounded table of senders, and for each its place in the sequence and its clock.
  * Profiler sheet 8 and INTERFACE.md "Streams"; events that tell of a loss come before the packet that shows
  * it. Keeps no samples (aggregate.c does) and believes nothing a datagram says about its sender.
+ *
+ * One lock guards everything, so that totals may be read while the collector's thread feeds it. It is held
+ * while events are published, which never blocks.
  */
 #include "prof/stream.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +19,7 @@
 #include "prof/stream_rates.h"
 #include "prof/stream_sequence.h"
 
-#define SOURCE_NAME_MAX 128 /* longer ones are told apart by their first 127 bytes */
+#define SOURCE_NAME_MAX PROF_SOURCE_NAME_MAX /* longer ones are told apart by their first 127 bytes */
 #define CORE_NAME_MAX   64
 #define IDLE_PAUSE_NS   (200 * NS_PER_MS)
 
@@ -23,21 +27,23 @@ struct source {
     bool used;
     bool heard; /* sent anything */
     char name[SOURCE_NAME_MAX];
-    char core[CORE_NAME_MAX]; /* "" = nobody named it */
-    char stream[5 + TEXT_CLEAN_MAX(SOURCE_NAME_MAX)];
+    char core[CORE_NAME_MAX];               /* "" = nobody named it */
+    char stream[5 + PROF_SOURCE_NAME_ROOM]; /* "prof:", and the name or address as text */
     uint64_t last_use;
     int version; /* of the last good data packet, 0 = none yet */
     struct prof_sequence sequence;
     struct prof_clock clock;
     int64_t last_packet_ns;
-    bool behind_counters; /* the packet before was a counters packet */
+    bool behind_counters;      /* the packet before was a counters packet */
+    struct prof_totals totals; /* of this sender; `evicted` stays 0 */
 };
 
 struct prof_streams {
+    pthread_mutex_t lock;
     struct event_bus *bus;
     struct prof_aggregate *aggregate;
     struct prof_scratch *scratch;
-    struct prof_totals totals;
+    struct prof_totals gone; /* of senders that were put out, and what had no place */
     uint64_t uses;
     uint32_t enabled; /* every enabled mask so far, or-ed */
     uint64_t thread_samples[PROFILE_MAX_THREADS];
@@ -54,7 +60,8 @@ struct prof_streams *prof_streams_new(struct event_bus *bus, struct prof_aggrega
     s->bus = bus;
     s->aggregate = aggregate;
     s->scratch = calloc(1, sizeof(*s->scratch));
-    if (!s->scratch) {
+    if (!s->scratch || pthread_mutex_init(&s->lock, NULL) != 0) {
+        free(s->scratch);
         free(s);
         return NULL;
     }
@@ -65,8 +72,27 @@ void prof_streams_free(struct prof_streams *s)
 {
     if (!s)
         return;
+    pthread_mutex_destroy(&s->lock);
     free(s->scratch);
     free(s);
+}
+
+static void add_totals(struct prof_totals *sum, const struct prof_totals *one)
+{
+    sum->packets += one->packets;
+    sum->samples += one->samples;
+    sum->active_samples += one->active_samples;
+    sum->lost += one->lost;
+    sum->duplicates += one->duplicates;
+    sum->late += one->late;
+    sum->restarts += one->restarts;
+    sum->idle_steps += one->idle_steps;
+    sum->rejected += one->rejected;
+    sum->bad_samples += one->bad_samples;
+    sum->sources += one->sources;
+    sum->evicted += one->evicted;
+    sum->frequency_swapped += one->frequency_swapped;
+    sum->frequency_disagrees += one->frequency_disagrees;
 }
 
 static struct source *find_source(struct prof_streams *s, const char *name)
@@ -93,7 +119,7 @@ static struct source *make_room(struct prof_streams *s)
             oldest = source;
     }
     if (oldest)
-        s->totals.evicted++;
+        s->gone.evicted++;
     return oldest;
 }
 
@@ -104,6 +130,7 @@ static struct source *add_source(struct prof_streams *s, const char *name)
     if (!source)
         return NULL;
     prof_clock_release(&source->clock, s->rates);
+    add_totals(&s->gone, &source->totals);
     memset(source, 0, sizeof(*source));
     source->used = true;
     source->last_packet_ns = EVENT_NO_TIME;
@@ -122,20 +149,38 @@ enum corral_err prof_streams_name(struct prof_streams *s, const char *source_nam
     if (length == 0 || length >= CORE_NAME_MAX || strlen(source_name) >= SOURCE_NAME_MAX)
         return diag_set(d, CORRAL_ERR_USAGE, "the name of a profile's sender must be 1 to %d bytes long",
                         CORE_NAME_MAX - 1);
+    pthread_mutex_lock(&s->lock);
     struct source *source = find_source(s, source_name);
     if (!source)
         source = add_source(s, source_name);
-    if (!source)
-        return diag_set(d, CORRAL_ERR_LIMIT, "at most %d senders of profile packets can be named",
-                        PROF_MAX_SOURCES);
-    text_escape((const uint8_t *)core, length, source->stream + 5, sizeof(source->stream) - 5);
-    memcpy(source->core, core, length + 1);
-    return CORRAL_OK;
+    if (source) {
+        text_escape((const uint8_t *)core, length, source->stream + 5, sizeof(source->stream) - 5);
+        memcpy(source->core, core, length + 1);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return source ? CORRAL_OK
+                  : diag_set(d, CORRAL_ERR_LIMIT, "at most %d senders of profile packets can be named",
+                             PROF_MAX_SOURCES);
 }
 
-const char *prof_streams_source(const struct prof_streams *s, unsigned index)
+bool prof_streams_source_totals(struct prof_streams *s, unsigned index, char name[PROF_SOURCE_NAME_ROOM],
+                                struct prof_totals *totals)
 {
-    return index < PROF_MAX_SOURCES && s->sources[index].used ? s->sources[index].stream + 5 : NULL;
+    bool used = false;
+
+    *totals = (struct prof_totals){0};
+    name[0] = '\0';
+    if (index >= PROF_MAX_SOURCES)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    const struct source *source = &s->sources[index];
+    used = source->used;
+    if (used) {
+        memcpy(name, source->stream + 5, strlen(source->stream + 5) + 1);
+        *totals = source->totals;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return used;
 }
 
 static struct event make_event(const struct source *source, enum event_kind kind, int64_t host_ns)
@@ -164,22 +209,22 @@ static struct prof_place place_number(struct prof_streams *s, struct source *sou
     struct prof_place place = prof_sequence_place(&source->sequence, number, idle, refused);
 
     if (place.take_back == PROF_TAKE_BACK_LOST)
-        s->totals.lost--;
+        source->totals.lost--;
     else if (place.take_back == PROF_TAKE_BACK_IDLE_STEP)
-        s->totals.idle_steps--;
+        source->totals.idle_steps--;
     if (place.order == PROF_ORDER_IDLE_STEP)
-        s->totals.idle_steps++;
+        source->totals.idle_steps++;
     if (place.order == PROF_ORDER_GAP) {
         struct event e = make_event(source, EVENT_GAP, host_ns);
         e.gap = (struct event_gap){
             .expected = place.expected, .sequence = number, .lost = place.missing, .reason = "sequence"};
-        s->totals.lost += place.missing;
+        source->totals.lost += place.missing;
         publish(s, &e);
     }
     if (place.order == PROF_ORDER_RESTART && !refused) {
         struct event e = make_event(source, EVENT_RESTART, host_ns);
         e.restart = (struct event_restart){.previous = place.previous, .sequence = number};
-        s->totals.restarts++;
+        source->totals.restarts++;
         publish(s, &e);
     }
     return place;
@@ -195,18 +240,17 @@ static uint32_t caller_of(enum profile_layout layout, const struct profile_sampl
     return sample->a_reg;
 }
 
-static void take_samples(struct prof_streams *s, const struct source *source,
-                         const struct profile_packet *packet)
+static void take_samples(struct prof_streams *s, struct source *source, const struct profile_packet *packet)
 {
     unsigned index = (unsigned)(source - s->sources);
 
-    s->totals.bad_samples += packet->bad_samples;
+    source->totals.bad_samples += packet->bad_samples;
     s->enabled |= packet->header.enabled & ((UINT32_C(1) << packet->header.thread_count) - 1);
     for (size_t i = 0; i < packet->sample_count; i++) {
         const struct profile_sample *sample = &packet->samples[i];
         bool active = (sample->active >> sample->thread & 1) != 0;
-        s->totals.samples++;
-        s->totals.active_samples += active;
+        source->totals.samples++;
+        source->totals.active_samples += active;
         s->thread_samples[sample->thread]++;
         if (s->aggregate)
             prof_aggregate_add(s->aggregate, index, sample, caller_of(packet->layout, sample), active);
@@ -221,7 +265,7 @@ static void take_data(struct prof_streams *s, struct source *source, const struc
     bool nss = packet->layout == PROFILE_NSS;
     enum prof_frequency before = source->clock.frequency;
 
-    s->totals.packets++;
+    source->totals.packets++;
     source->version = packet->version;
     switch (place.order) {
     case PROF_ORDER_FIRST:
@@ -234,15 +278,15 @@ static void take_data(struct prof_streams *s, struct source *source, const struc
         prof_clock_advance(&source->clock, &packet->header, nss, host_ns, s->rates);
         break;
     case PROF_ORDER_DUPLICATE:
-        s->totals.duplicates++;
+        source->totals.duplicates++;
         break;
     case PROF_ORDER_LATE:
-        s->totals.late++;
+        source->totals.late++;
         break;
     }
     if (source->clock.frequency != before) {
-        s->totals.frequency_swapped += source->clock.frequency == PROF_FREQUENCY_SWAPPED;
-        s->totals.frequency_disagrees += source->clock.frequency == PROF_FREQUENCY_DISAGREES;
+        source->totals.frequency_swapped += source->clock.frequency == PROF_FREQUENCY_SWAPPED;
+        source->totals.frequency_disagrees += source->clock.frequency == PROF_FREQUENCY_DISAGREES;
     }
     if (place.order != PROF_ORDER_DUPLICATE)
         take_samples(s, source, packet);
@@ -274,7 +318,7 @@ static void take_packet(struct prof_streams *s, struct source *source, const str
         publish(s, &e);
         break;
     case PROF_REJECT:
-        s->totals.rejected++;
+        source->totals.rejected++;
         if (packet->seq_known)
             place_number(s, source, packet->seq, packet->reject.version, true, host_ns);
         e = make_event(source, EVENT_REJECT, host_ns);
@@ -288,21 +332,21 @@ static void take_packet(struct prof_streams *s, struct source *source, const str
     source->last_packet_ns = host_ns;
 }
 
-void prof_streams_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
-                           int64_t host_ns)
+static void take_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
+                          int64_t host_ns)
 {
     struct source *source = find_source(s, source_name);
 
     if (!source)
         source = add_source(s, source_name);
     if (!source) { /* every place is taken by a named sender: refused unseen, but counted */
-        s->totals.rejected++;
+        s->gone.rejected++;
         return;
     }
     source->last_use = ++s->uses;
     if (!source->heard) {
         source->heard = true;
-        s->totals.sources++;
+        source->totals.sources++;
     }
     size_t at = 0;
     do { /* each packet uses up 16 bytes or all that is left */
@@ -311,6 +355,14 @@ void prof_streams_datagram(struct prof_streams *s, const char *source_name, cons
         take_packet(s, source, &packet, host_ns);
         at += packet.consumed;
     } while (at < size);
+}
+
+void prof_streams_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
+                           int64_t host_ns)
+{
+    pthread_mutex_lock(&s->lock);
+    take_datagram(s, source_name, data, size, host_ns);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns)
@@ -324,15 +376,20 @@ void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_
     publish(s, &e);
 }
 
-void prof_streams_get_totals(const struct prof_streams *s, struct prof_totals *totals)
+void prof_streams_get_totals(struct prof_streams *s, struct prof_totals *totals)
 {
-    *totals = s->totals;
+    pthread_mutex_lock(&s->lock);
+    *totals = s->gone;
+    for (size_t i = 0; i < PROF_MAX_SOURCES; i++)
+        add_totals(totals, &s->sources[i].totals);
+    pthread_mutex_unlock(&s->lock);
 }
 
-size_t prof_streams_threads(const struct prof_streams *s, struct prof_thread_row out[PROFILE_MAX_THREADS])
+size_t prof_streams_threads(struct prof_streams *s, struct prof_thread_row out[PROFILE_MAX_THREADS])
 {
     size_t count = 0;
 
+    pthread_mutex_lock(&s->lock);
     for (unsigned t = 0; t < PROFILE_MAX_THREADS; t++) {
         if (!(s->enabled >> t & 1))
             continue;
@@ -348,5 +405,6 @@ size_t prof_streams_threads(const struct prof_streams *s, struct prof_thread_row
             row->mips = (double)rate.instructions / rate.seconds / 1e6;
         }
     }
+    pthread_mutex_unlock(&s->lock);
     return count;
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is anything missing? State by sender, sequence rules of the profiler sheet section 8 and INTERFACE.md,
- * 64-bit clocks. Decodes datagrams and publishes the events; used live and offline alike.
+ * 64-bit clocks. Decodes datagrams and publishes the events; used live and offline alike. Thread-safe: what
+ * it adds up to may be read while another thread feeds it.
  */
 #ifndef CORRAL_PROF_STREAM_H
 #define CORRAL_PROF_STREAM_H
 
+#include "base/text.h"
 #include "event/sink.h"
 #include "prof/packet.h"
 
-#define PROF_MAX_SOURCES 64 /* the oldest idle one is evicted, and counted */
+#define PROF_MAX_SOURCES      64  /* the oldest idle one is evicted, and counted */
+#define PROF_SOURCE_NAME_MAX  128 /* bytes of a sender's name that are kept, with the NUL */
+#define PROF_SOURCE_NAME_ROOM TEXT_CLEAN_MAX(PROF_SOURCE_NAME_MAX)
 
 struct prof_streams;
 struct prof_aggregate;
@@ -38,9 +42,10 @@ void prof_streams_free(struct prof_streams *s);
  * order. */
 enum corral_err prof_streams_name(struct prof_streams *s, const char *source_name, const char *core,
                                   struct diag *d);
-/* The name (or address) of the sender that has this index in the aggregate now; NULL when none has. Borrowed.
- */
-const char *prof_streams_source(const struct prof_streams *s, unsigned index);
+/* The name (or address) of the sender that has this index in the aggregate now, and what it alone adds up to
+ * since it has it (`sources` is 1 once it has sent anything). False, and both empty, when none has. */
+bool prof_streams_source_totals(struct prof_streams *s, unsigned index, char name[PROF_SOURCE_NAME_ROOM],
+                                struct prof_totals *totals);
 
 /* One datagram from `source` ("ADDR:PORT", or a file name) at host time `host_ns`. */
 void prof_streams_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
@@ -48,8 +53,11 @@ void prof_streams_datagram(struct prof_streams *s, const char *source_name, cons
 /* The kernel says it dropped `n` more datagrams: a gap with reason "kernel". */
 void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns);
 
-void prof_streams_get_totals(const struct prof_streams *s, struct prof_totals *totals);
+/* Over all senders, evicted ones too. What the kernel dropped is not in `lost`: the numbers tell whose it
+ * was.
+ */
+void prof_streams_get_totals(struct prof_streams *s, struct prof_totals *totals);
 /* Threads in the enabled masks, in order; returns how many (at most PROFILE_MAX_THREADS). */
-size_t prof_streams_threads(const struct prof_streams *s, struct prof_thread_row out[PROFILE_MAX_THREADS]);
+size_t prof_streams_threads(struct prof_streams *s, struct prof_thread_row out[PROFILE_MAX_THREADS]);
 
 #endif

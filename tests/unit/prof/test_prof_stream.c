@@ -352,10 +352,16 @@ static void named_sender(void **state)
     assert_int_equal(prof_streams_name(s->streams, A, "core0", &d), CORRAL_OK);
     assert_int_equal(prof_streams_name(s->streams, B, "core1", &d), CORRAL_OK);
     assert_int_equal(testing_totals(s).sources, 0); /* neither has sent anything */
-    assert_string_equal(prof_streams_source(s->streams, 0), "core0");
-    assert_string_equal(prof_streams_source(s->streams, 1), "core1");
-    assert_null(prof_streams_source(s->streams, 2));
-    assert_null(prof_streams_source(s->streams, 64));
+    char who[PROF_SOURCE_NAME_ROOM];
+    struct prof_totals one;
+    assert_true(prof_streams_source_totals(s->streams, 0, who, &one));
+    assert_string_equal(who, "core0");
+    assert_int_equal(one.sources, 0);
+    assert_true(prof_streams_source_totals(s->streams, 1, who, &one));
+    assert_string_equal(who, "core1");
+    assert_false(prof_streams_source_totals(s->streams, 2, who, &one));
+    assert_false(prof_streams_source_totals(s->streams, 64, who, &one));
+    assert_string_equal(who, "");
     testing_feed(s, B, 1, 2, 0);
     assert_string_equal(s->events[0]->stream, "prof:core1");
     assert_string_equal(s->events[0]->core, "core1");
@@ -371,6 +377,61 @@ static void named_sender(void **state)
     assert_int_equal(prof_streams_name(s->streams, "203.0.113.2:1", "x", &d), CORRAL_ERR_LIMIT);
     testing_feed(s, "203.0.113.2:1", 1, 2, 0); /* no room, and nobody to put out */
     assert_int_equal(testing_totals(s).rejected, 1);
+}
+
+/* Whose packets are missing: a core's loss must not be drawn on another's track. */
+static void totals_of_each_source(void **state)
+{
+    struct testing_stream *s = *state;
+    struct diag d = DIAG_INIT;
+    char who[PROF_SOURCE_NAME_ROOM];
+    struct prof_totals a, b, sum;
+    assert_int_equal(prof_streams_name(s->streams, A, "core0", &d), CORRAL_OK);
+    assert_int_equal(prof_streams_name(s->streams, B, "core1", &d), CORRAL_OK);
+    testing_feed(s, A, 1, 2, 0);
+    testing_feed(s, A, 2, 2, 0);
+    testing_feed(s, B, 1, 3, 0);
+    testing_feed(s, B, 5, 3, 0); /* 2 to 4 are missing */
+    testing_feed(s, B, 3, 3, 0); /* late: taken back where it was counted */
+    testing_feed(s, B, 5, 3, 0);
+    assert_true(prof_streams_source_totals(s->streams, 0, who, &a));
+    assert_true(prof_streams_source_totals(s->streams, 1, who, &b));
+    assert_int_equal(a.packets, 2);
+    assert_int_equal(a.samples, 4);
+    assert_int_equal(a.lost, 0);
+    assert_int_equal(a.sources, 1);
+    assert_int_equal(b.packets, 4);
+    assert_int_equal(b.samples, 9);
+    assert_int_equal(b.lost, 2);
+    assert_int_equal(b.late, 1);
+    assert_int_equal(b.duplicates, 1);
+    prof_streams_get_totals(s->streams, &sum);
+    assert_int_equal(sum.packets, 6);
+    assert_int_equal(sum.samples, 13);
+    assert_int_equal(sum.lost, 2);
+    assert_int_equal(sum.sources, 2);
+}
+
+/* What a sender that was put out had lost stays in the sum, and is not the next one's. */
+static void totals_outlive_an_evicted_source(void **state)
+{
+    struct testing_stream *s = *state;
+    char name[32], who[PROF_SOURCE_NAME_ROOM];
+    struct prof_totals one;
+    testing_feed(s, A, 1, 2, 0);
+    testing_feed(s, A, 4, 2, 0);
+    for (unsigned i = 0; i < PROF_MAX_SOURCES; i++) {
+        snprintf(name, sizeof(name), "198.51.100.1:%u", i);
+        testing_feed(s, name, 1, 1, 0);
+    }
+    struct prof_totals sum = testing_totals(s);
+    assert_int_equal(sum.evicted, 1);
+    assert_int_equal(sum.lost, 2);
+    assert_int_equal(sum.samples, 4 + PROF_MAX_SOURCES);
+    assert_true(prof_streams_source_totals(s->streams, 0, who, &one));
+    assert_string_equal(who, "198.51.100.1:63");
+    assert_int_equal(one.lost, 0);
+    assert_int_equal(one.packets, 1);
 }
 
 static void source_name_from_outside(void **state)
@@ -497,6 +558,8 @@ int main(void)
         TEST(row_58_state_by_source),
         TEST(row_60_flood_of_sources),
         TEST(named_sender),
+        TEST(totals_of_each_source),
+        TEST(totals_outlive_an_evicted_source),
         TEST(source_name_from_outside),
         TEST(glued_nss_datagram),
         TEST(maps_follow_the_version_of_their_sender),
