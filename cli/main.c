@@ -8,8 +8,8 @@
 #include "base/host_clock.h"
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {&cmd_demo, &cmd_scan, &cmd_status,
-                                                     &cmd_halt, &cmd_run,  &cmd_decode, &cmd_sim};
+static const struct cli_command *const commands[] = {&cmd_demo, &cmd_scan, &cmd_status, &cmd_halt,
+                                                     &cmd_run,  &cmd_log,  &cmd_decode, &cmd_sim};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
@@ -55,7 +55,8 @@ static void print_help(void)
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
     puts("\n"
-         "Links: sim (a virtual two-core board in this process), sim:A.elf,B.elf, dry[:PRESETS]\n"
+         "Links: sim (a virtual two-core board in this process), sim:A.elf,B.elf,\n"
+         "       shm:PATH[@BASE] (mapped memory), dry[:PRESETS]\n"
          "\n"
          "  --json        one JSON document, or JSON lines for a stream; errors as JSON on stderr\n"
          "  --quiet       no progress and no remarks\n"

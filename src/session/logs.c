@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log consumers of a session: where each core's shared buffer is, and who polls it. */
+/*
+ * Log consumers of a session: where each core's shared buffer is, and who polls it. Getting a buffer from a
+ * message queue is log_queue.c's, telling why one is silent log_status.c's.
+ */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "link/shm.h"
 #include "session/session_internal.h"
 
 #define LOG_POLL_NS    (5 * NS_PER_MS)
-#define LOG_DRAIN_MOST 64 /* batches a buffer may hand over while it is being drained */
+#define LOG_SIZE_MOST  (1u << 20)
+#define LOG_SETUP_NS   (200 * NS_PER_MS) /* a job on the link's thread does not wait a second */
+#define LOG_DRAIN_MOST 64                /* batches a buffer may hand over while it is being drained */
 
 /* Where one log is, and how it is to be read. */
 struct log_place {
@@ -14,6 +21,7 @@ struct log_place {
     uint32_t size;
     uint32_t staging;      /* 0 = the consumer's default */
     uint32_t timestamp_hz; /* likewise */
+    bool set_up;           /* through the board's message queue, when there is one */
 };
 
 /* The image knows best; the board's published default is second. False: this core has no log. */
@@ -31,13 +39,29 @@ static bool default_place(const struct session *s, size_t core, struct log_place
     }
     if (board)
         place->address = s->board.log_buffer[ap];
+    place->set_up = board && ap == 0; /* the queue is core 0's */
     return board;
+}
+
+static enum corral_err poll_one(struct link *link, struct session_log *log, bool *took, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    *took = false;
+    if (!log->look_only)
+        err = tlog_consumer_poll(log->consumer, link, took, d);
+    session_log_note(log, link, *took, err, d);
+    return err;
 }
 
 static enum corral_err poll_log(struct link *link, void *ctx, struct diag *d)
 {
     struct session_log *log = ctx;
-    return tlog_consumer_poll(log->consumer, link, NULL, d);
+    bool took = false;
+    if (log->session->logs_stopped)
+        return CORRAL_OK;
+    if (log->setup)
+        session_log_set_up(log, link);
+    return poll_one(link, log, &took, d);
 }
 
 static void on_raw_batch(void *ctx, const uint8_t *data, size_t size, int64_t host_ns)
@@ -48,30 +72,81 @@ static void on_raw_batch(void *ctx, const uint8_t *data, size_t size, int64_t ho
         capture_writer_packet(s->capture, s->capture_logs[log->core], host_ns, data, size, NULL, NULL);
 }
 
-static enum corral_err start_log(struct session *s, size_t core, const struct log_place *place,
-                                 struct diag *d)
+static void add(struct tlog_consumer_stats *sum, const struct tlog_consumer_stats *one)
+{
+    sum->polls += one->polls;
+    sum->batches += one->batches;
+    sum->records += one->records;
+    sum->bytes += one->bytes;
+    sum->gaps += one->gaps;
+    sum->lost += one->lost;
+    sum->restarts += one->restarts;
+    sum->torn += one->torn;
+    sum->anomalies += one->anomalies;
+}
+
+enum corral_err session_log_new_consumer(struct session_log *log, uint64_t address, struct diag *d)
+{
+    struct tlog_consumer_stats stats;
+    struct tlog_consumer_options options = log->options;
+    options.address = address;
+    struct tlog_consumer *consumer = tlog_consumer_new(&options, log->session->bus, d);
+    if (!consumer)
+        return d ? d->code : CORRAL_ERR_NO_MEMORY;
+    if (log->consumer) {
+        tlog_consumer_get_stats(log->consumer, &stats);
+        add(&log->before, &stats);
+        tlog_consumer_free(log->consumer);
+    }
+    log->consumer = consumer;
+    log->options.address = address;
+    return CORRAL_OK;
+}
+
+/* core NULL: memory only. */
+static enum corral_err start_log(struct session *s, const struct core *core, const struct log_place *place,
+                                 bool look_only, struct diag *d)
 {
     if (s->log_count >= SESSION_MAX_LOGS)
         return diag_set(d, CORRAL_ERR_LIMIT, "at most %d logs can be followed", SESSION_MAX_LOGS);
     struct session_log *log = &s->logs[s->log_count];
-    char stream[64];
-    snprintf(stream, sizeof(stream), "tlog:%s", core_name(s->cores[core]));
-    struct tlog_consumer_options options = {
-        .stream = stream,
-        .core = core_name(s->cores[core]),
-        .ap = core_ap(s->cores[core]),
-        .address = place->address,
+    const char *name = core ? core_name(core) : "";
+    *log = (struct session_log){.session = s, .look_only = look_only, .active_ns = EVENT_NO_TIME};
+    snprintf(log->core_name, sizeof(log->core_name), "%s", name);
+    snprintf(log->stream, sizeof(log->stream), core ? "tlog:%s" : "tlog", name);
+    for (size_t i = 0; i < s->core_count; i++)
+        if (s->cores[i] == core)
+            log->core = i;
+    log->options = (struct tlog_consumer_options){
+        .stream = log->stream,
+        .core = core ? log->core_name : NULL,
+        .ap = core ? core_ap(core) : 0,
         .capacity = place->size,
         .staging = place->staging,
         .timestamp_hz = place->timestamp_hz,
-        .raw = on_raw_batch,
+        .raw = core ? on_raw_batch : NULL,
         .raw_ctx = log,
     };
-    log->session = s;
-    log->core = core;
-    log->consumer = tlog_consumer_new(&options, s->bus, d);
-    if (!log->consumer)
+    log->since_ns = host_clock_now(s->clock);
+    if (session_log_new_consumer(log, place->address, d) != CORRAL_OK)
         return d->code;
+    if (place->set_up) {
+        struct tlog_setup_options setup = {
+            .ap = log->options.ap,
+            .address = s->board.log_host_buffer,
+            .size = place->size,
+            .scratch = s->board.scratch,
+            .doorbell = s->board.doorbell,
+            .valid_base = s->board.queue_memory,
+            .valid_end = (uint64_t)s->board.queue_memory + s->board.queue_memory_size,
+            .queue = ARC_QUEUE_TOOLS,
+            .response_ns = LOG_SETUP_NS,
+        };
+        log->setup_address = setup.address;
+        log->setup = tlog_setup_new(&setup, d);
+        if (!log->setup)
+            return d->code;
+    }
     s->log_count++;
     log->job = link_thread_every(s->thread, LINK_PRIO_LOG, LOG_POLL_NS, poll_log, log);
     return log->job >= 0 ? CORRAL_OK : diag_set(d, CORRAL_ERR_LIMIT, "too many periodic jobs on one link");
@@ -79,15 +154,15 @@ static enum corral_err start_log(struct session *s, size_t core, const struct lo
 
 /* A log of corral.yml. The core was left out on the command line: then so is its log. */
 static enum corral_err start_config_log(struct session *s, const struct config *c, const struct config_log *l,
-                                        struct diag *d)
+                                        bool look_only, struct diag *d)
 {
     struct log_place place = {
         .address = l->address, .size = l->size, .staging = l->staging, .timestamp_hz = l->timestamp_hz};
     size_t core = 0;
     while (core < s->core_count && strcmp(core_name(s->cores[core]), c->cores[l->core].name) != 0)
         core++;
-    if (core == s->core_count)
-        return CORRAL_OK;
+    if (core == s->core_count) /* left out, or the link reaches memory only */
+        return s->core_count || l->symbol ? CORRAL_OK : start_log(s, NULL, &place, look_only, d);
     if (l->symbol) {
         uint32_t address = 0, size = 0;
         if (!s->symbols[core] || !symbol_lookup(s->symbols[core], l->symbol, &address, &size))
@@ -97,23 +172,103 @@ static enum corral_err start_config_log(struct session *s, const struct config *
         if (!place.size)
             place.size = size;
     }
-    return start_log(s, core, &place, d);
+    return start_log(s, s->cores[core], &place, look_only, d);
+}
+
+/* Two images that name one address share one buffer: two consumers would take each other's batches. */
+static bool is_followed(const struct session *s, uint64_t address)
+{
+    for (size_t i = 0; i < s->log_count; i++)
+        if (s->logs[i].options.address == address)
+            return true;
+    return false;
+}
+
+static enum corral_err start_symbol(struct session *s, const struct session_log_request *r, struct diag *d)
+{
+    bool found = false;
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++) {
+        uint32_t address = 0, size = 0;
+        if (!s->symbols[i] || !symbol_lookup(s->symbols[i], r->symbol, &address, &size))
+            continue;
+        found = true;
+        if (size == 0)
+            return diag_set(d, CORRAL_ERR_NO_SYMBOL, "the symbol '%s' of %s has no size", r->symbol,
+                            core_name(s->cores[i]));
+        struct log_place place = {.address = address, .size = size};
+        if (!is_followed(s, address))
+            err = start_log(s, s->cores[i], &place, r->look_only, d);
+    }
+    if (found)
+        return err;
+    diag_set(d, CORRAL_ERR_NO_SYMBOL, "no program of this target has a symbol '%s'", r->symbol);
+    diag_hint(d, "its ELF is named in corral.yml (cores: elf:) or by --link sim:A.elf,B.elf; or give "
+                 "--buffer ADDR:SIZE");
+    return CORRAL_ERR_NO_SYMBOL;
+}
+
+static enum corral_err ask_range(struct link *link, void *ctx, struct diag *d)
+{
+    struct log_place *place = ctx;
+    uint64_t size = 0;
+    if (!link_shm_range(link, &place->address, &size) || size > LOG_SIZE_MOST) {
+        diag_set(d, CORRAL_ERR_USAGE, "where is the log buffer in this memory?");
+        diag_hint(d, "say it with --buffer ADDR:SIZE");
+        return CORRAL_ERR_USAGE;
+    }
+    place->size = (uint32_t)size;
+    return CORRAL_OK;
+}
+
+static enum corral_err start_default(struct session *s, const struct session_log_request *r, struct diag *d)
+{
+    struct log_place place = {0};
+    enum corral_err err = CORRAL_OK;
+    if (s->core_count == 0) { /* memory only: a file that is one buffer */
+        err = session_call(s, ask_range, &place, d);
+        return err == CORRAL_OK ? start_log(s, NULL, &place, r->look_only, d) : err;
+    }
+    for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)
+        if (default_place(s, i, &place) && !is_followed(s, place.address))
+            err = start_log(s, s->cores[i], &place, r->look_only, d);
+    if (err != CORRAL_OK || s->log_count)
+        return err;
+    diag_set(d, CORRAL_ERR_NO_SYMBOL, "no log buffer is known on this target");
+    diag_hint(d, "name it with --symbol NAME, --buffer ADDR:SIZE, or logs: in corral.yml");
+    return CORRAL_ERR_NO_SYMBOL;
+}
+
+enum corral_err session_start_logs_at(struct session *s, const struct session_log_request *r, struct diag *d)
+{
+    struct diag own = DIAG_INIT;
+    const struct config *c = s->options.config;
+    enum corral_err err = CORRAL_OK;
+    d = d ? d : &own;
+    if (r->symbol)
+        return start_symbol(s, r, d);
+    if (r->at_set) {
+        struct log_place place = {.address = r->address, .size = r->size};
+        return start_log(s, s->core_count ? s->cores[0] : NULL, &place, r->look_only, d);
+    }
+    for (size_t i = 0; c && i < c->log_count && err == CORRAL_OK; i++)
+        err = start_config_log(s, c, &c->logs[i], r->look_only, d);
+    return err != CORRAL_OK || (c && c->log_count) ? err : start_default(s, r, d);
 }
 
 enum corral_err session_start_logs(struct session *s, struct diag *d)
 {
-    const struct config *c = s->options.config;
-    enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; c && i < c->log_count && err == CORRAL_OK; i++)
-        err = start_config_log(s, c, &c->logs[i], d);
-    if (c && c->log_count)
-        return err;
-    for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++) {
-        struct log_place place;
-        if (default_place(s, i, &place))
-            err = start_log(s, i, &place, d);
-    }
-    return err;
+    const struct session_log_request all = {0};
+    enum corral_err err = session_start_logs_at(s, &all, d);
+    return err == CORRAL_ERR_NO_SYMBOL && s->log_count == 0 &&
+                   !(s->options.config && s->options.config->log_count)
+               ? CORRAL_OK /* a target without logs is one */
+               : err;
+}
+
+size_t session_log_count(const struct session *s)
+{
+    return s->log_count;
 }
 
 static enum corral_err do_drain(struct link *link, void *ctx, struct diag *d)
@@ -122,7 +277,7 @@ static enum corral_err do_drain(struct link *link, void *ctx, struct diag *d)
     for (size_t i = 0; i < s->log_count; i++) {
         bool took = true;
         for (int n = 0; took && n < LOG_DRAIN_MOST; n++) {
-            enum corral_err err = tlog_consumer_poll(s->logs[i].consumer, link, &took, d);
+            enum corral_err err = poll_one(link, &s->logs[i], &took, d);
             if (err != CORRAL_OK)
                 return err;
         }
@@ -136,27 +291,42 @@ enum corral_err session_drain_logs(struct session *s, struct diag *d)
     return err == CORRAL_OK ? event_bus_drain(s->bus, d) : err;
 }
 
+static enum corral_err do_release(struct link *link, void *ctx, struct diag *d)
+{
+    struct session *s = ctx;
+    (void)d;
+    s->logs_stopped = true; /* for the jobs; so on their thread */
+    for (size_t i = 0; i < s->log_count; i++)
+        if (s->logs[i].setup)
+            session_log_release(&s->logs[i], link);
+    return CORRAL_OK;
+}
+
+enum corral_err session_stop_logs(struct session *s, struct diag *d)
+{
+    if (s->logs_stopped)
+        return CORRAL_OK;
+    enum corral_err err = session_drain_logs(s, d);
+    link_thread_call(s->thread, LINK_PRIO_LOG, do_release, s, NULL);
+    return err == CORRAL_OK ? session_drain_logs(s, d) : err;
+}
+
 void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum)
 {
     *sum = (struct tlog_consumer_stats){0};
     for (size_t i = 0; i < s->log_count; i++) {
         struct tlog_consumer_stats one;
         tlog_consumer_get_stats(s->logs[i].consumer, &one);
-        sum->polls += one.polls;
-        sum->batches += one.batches;
-        sum->records += one.records;
-        sum->bytes += one.bytes;
-        sum->gaps += one.gaps;
-        sum->lost += one.lost;
-        sum->restarts += one.restarts;
-        sum->torn += one.torn;
-        sum->anomalies += one.anomalies;
+        add(sum, &one);
+        add(sum, &s->logs[i].before);
     }
 }
 
 void session_logs_close(struct session *s)
 {
-    for (size_t i = 0; i < s->log_count; i++)
+    for (size_t i = 0; i < SESSION_MAX_LOGS; i++) { /* also one that was not started to the end */
         tlog_consumer_free(s->logs[i].consumer);
+        tlog_setup_free(s->logs[i].setup);
+    }
     s->log_count = 0;
 }

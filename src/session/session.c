@@ -56,10 +56,29 @@ fail:
     return NULL;
 }
 
+static enum corral_err ask_caps(struct link *link, void *ctx, struct diag *d)
+{
+    struct session *s = ctx;
+    (void)d;
+    s->caps = link_caps(link);
+    return CORRAL_OK;
+}
+
+/* Memory alone has logs, but no cores. */
+static enum corral_err check_no_cores(const struct session *s, struct diag *d)
+{
+    if (s->options.core_name_count == 0)
+        return CORRAL_OK;
+    return diag_set(d, CORRAL_ERR_USAGE, "there is no core '%s' on link '%s': it reaches memory only",
+                    s->options.core_names[0], s->options.link);
+}
+
 enum corral_err session_connect(struct session *s, struct diag *d)
 {
     if (s->group)
         return CORRAL_OK;
+    if (session_call(s, ask_caps, s, NULL) == CORRAL_OK && !(s->caps & LINK_CAP_DAP))
+        return check_no_cores(s, d);
     enum corral_err err = session_call(s, session_discover, s, d);
     return err == CORRAL_OK ? session_capture_cores(s, d) : err;
 }
@@ -83,7 +102,8 @@ void session_close(struct session *s)
 {
     if (!s)
         return;
-    if (s->thread)
+    if (s->thread) {
+        session_stop_logs(s, NULL);
         session_call(s, close_cores, s, NULL);
     link_thread_stop(s->thread);
     session_profile_close(s);

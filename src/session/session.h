@@ -75,9 +75,46 @@ bool session_board_info(struct session *s, struct link_sim_info *info);
 /* A core's symbols, NULL without an ELF. Borrowed. */
 struct symbol_index *session_symbols(struct session *s, size_t core);
 
-/* Attach a log consumer to each core that has a buffer: the symbol `tlog_buffer` of its ELF, else (virtual
- * board) the board's default address. Polled every few milliseconds from then on. */
+/*
+ * Attach a log consumer to each core that has a buffer: what corral.yml says, else the symbol `tlog_buffer`
+ * of its ELF, else (virtual board) the board's default address. On the virtual board a core 0 that offers the
+ * message queue is given a buffer by SETUP instead. Polled every few milliseconds from then on.
+ */
 enum corral_err session_start_logs(struct session *s, struct diag *d);
+
+/* The same for one place, or to look only. */
+struct session_log_request {
+    const char *symbol; /* that symbol of each core's ELF; two cores with one address share one stream */
+    bool at_set;        /* the buffer at `address`, `size` bytes; seen through the first core */
+    uint64_t address;
+    uint32_t size;
+    bool look_only; /* takes nothing: for session_log_status beside another reader */
+};
+enum corral_err session_start_logs_at(struct session *s, const struct session_log_request *request,
+                                      struct diag *d);
+size_t session_log_count(const struct session *s);
+
+/* Why is a log silent? */
+struct session_log_status {
+    const char *stream, *core; /* core NULL = not known. Borrowed, as `setup` */
+    uint64_t address;
+    uint32_t size;
+    /* "active", "quiet", "not-set-up", "refused", "unsupported", "owner-stuck", "link-dead", "wrong-magic",
+     * "wrong-version", "unknown" */
+    const char *state;
+    const char *setup;    /* how SETUP went, tlog_setup_state_name; NULL = this log is attached to only */
+    int64_t setup_answer; /* word 0 of its answer; -1 = none */
+    bool header_known;
+    uint32_t magic, write_offset;
+    uint8_t owner, version;
+    int64_t quiet_ns;  /* since when nothing came: a time that has passed; EVENT_NO_TIME = unknown */
+    char message[320]; /* a sentence for people */
+};
+void session_log_status(struct session *s, size_t log, struct session_log_status *status);
+
+/* RELEASE what was set up, and take what is then left. session_close does it, too. */
+enum corral_err session_stop_logs(struct session *s, struct diag *d);
+
 /* What came before a final look: poll every buffer until none has a batch (bounded). */
 enum corral_err session_drain_logs(struct session *s, struct diag *d);
 void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum);

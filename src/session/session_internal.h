@@ -9,12 +9,15 @@
 #include "session/session.h"
 
 #define SESSION_SLICE_NS (5 * NS_PER_MS) /* how long events may wait before the sinks draw them */
+#include "tlog/tlog_setup.h"
 
 #define SESSION_MAX_LOGS 32
 
 struct session_log {
     struct session *session;
-    size_t core;
+    char stream[64], core_name[64];       /* name "" = not known */
+    size_t core;                          /* index into cores, and which capture interface */
+    struct tlog_consumer_options options; /* of the consumer; its strings are those above */
     struct tlog_consumer *consumer;
     int job; /* of the link thread */
 };
@@ -51,6 +54,7 @@ struct session {
 
     uint64_t
         exact_total[LINK_SIM_CORES]; /* cycles counted by the board, the sampler's left out; 0 = not yet */
+    unsigned caps; /* of the link; known after session_connect */
 };
 
 /* link_open.c: "sim" or "sim:..." */
@@ -63,6 +67,7 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);
 
 /* profile.c */
+    bool logs_stopped;
 enum corral_err session_profile_open(struct session *s, struct diag *d);
 void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
@@ -77,3 +82,11 @@ void session_logs_close(struct session *s);
 enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d);
 
 #endif
+enum corral_err session_log_new_consumer(struct session_log *log, uint64_t address, struct diag *d);
+
+/* log_queue.c: before each poll; on the link's thread. An error of the queue stays with the log. */
+void session_log_set_up(struct session_log *log, struct link *link);
+void session_log_release(struct session_log *log, struct link *link);
+/* log_status.c: after each poll */
+void session_log_note(struct session_log *log, struct link *link, bool took, enum corral_err err,
+                      const struct diag *d);

@@ -26,6 +26,7 @@ struct arc_client {
     uint32_t entries; /* 1..ARC_ENTRIES_MAX */
     bool in_step;     /* every request so far has been answered, and the answer taken */
     uint32_t nonce;
+    uint32_t serial; /* of our queue after the last exchange: a smaller one later is a restart */
     uint64_t stale;
 };
 
@@ -347,7 +348,22 @@ enum corral_err arc_client_exchange(struct arc_client *c, const uint32_t request
                         c->options.queue);
     c->in_step = true;
     memcpy(response, answer, ARC_MESSAGE_SIZE);
-    return CORRAL_OK;
+    return read_word(c, c->queue + ARC_QUEUE_SERIAL, &c->serial, d);
+}
+
+enum corral_err arc_client_restarted(struct arc_client *c, bool *restarted, struct diag *d)
+{
+    uint32_t status = 0, control = 0, serial = 0;
+    *restarted = true;
+    enum corral_err err = read_word(c, c->options.scratch + 4u * ARC_SCRATCH_BOOT_STATUS, &status, d);
+    if (err != CORRAL_OK || !(status & ARC_BOOT_STATUS_READY))
+        return err;
+    err = read_word(c, c->options.scratch + 4u * ARC_SCRATCH_QUEUE_CONTROL, &control, d);
+    if (err != CORRAL_OK || control != c->control)
+        return err;
+    err = read_word(c, c->queue + ARC_QUEUE_SERIAL, &serial, d);
+    *restarted = err == CORRAL_OK && serial - c->serial >= 0x80000000u;
+    return err;
 }
 
 struct arc_client *arc_client_open(const struct arc_client_options *options, struct diag *d)

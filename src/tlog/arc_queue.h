@@ -60,6 +60,12 @@ void arc_client_close(struct arc_client *c); /* NULL is allowed */
 enum corral_err arc_client_exchange(struct arc_client *c, const uint32_t request[ARC_MESSAGE_WORDS],
                                     uint32_t response[ARC_MESSAGE_WORDS], struct diag *d);
 
+/*
+ * Has the firmware been started again since the last exchange? One to three words are read, nothing is
+ * written. *restarted also when it is not ready now. After that the client must be opened anew.
+ */
+enum corral_err arc_client_restarted(struct arc_client *c, bool *restarted, struct diag *d);
+
 /* Answers thrown away because they were to nobody's question, since open. */
 uint64_t arc_client_stale(const struct arc_client *c);
 unsigned arc_client_entries(const struct arc_client *c);

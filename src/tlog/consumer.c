@@ -86,6 +86,14 @@ void tlog_consumer_reset(struct tlog_consumer *c)
     tlog_emitter_reset(c->emitter);
 }
 
+void tlog_consumer_restarted(struct tlog_consumer *c)
+{
+    c->magic_seen = false;
+    c->unreleased_size = 0;
+    c->complaint.made = false;
+    tlog_emitter_restarted(c->emitter);
+}
+
 static void complain(struct tlog_consumer *c, enum tlog_anomaly reason, uint32_t offset, uint32_t value,
                      int64_t host_ns)
 {

@@ -12,6 +12,7 @@
 #include "event/sink.h"
 #include "link/link.h"
 #include "tlog/tlog_decode.h"
+#include "tlog/tlog_frame.h"
 
 struct tlog_consumer;
 
@@ -49,6 +50,9 @@ enum corral_err tlog_consumer_poll(struct tlog_consumer *c, struct link *link, b
 
 /* The target was reset: forget the baseline and the magic. */
 void tlog_consumer_reset(struct tlog_consumer *c);
+/* The firmware was started again, and its buffer set up anew: the next record is a restart, whatever its
+ * sequence. */
+void tlog_consumer_restarted(struct tlog_consumer *c);
 void tlog_consumer_get_stats(const struct tlog_consumer *c, struct tlog_consumer_stats *stats);
 
 /*
@@ -62,9 +66,15 @@ int tlog_emitter_batch(struct tlog_emitter *e, const uint8_t *data, size_t capac
                        int64_t host_ns, bool *release);
 /* The target was reset: forget the sequence baseline and the time base. */
 void tlog_emitter_reset(struct tlog_emitter *e);
+/* The firmware was started again: the next record is a restart, whatever its sequence. */
+void tlog_emitter_restarted(struct tlog_emitter *e);
 /* Publish one anomaly that was found outside a decode (the live consumer's re-checks), and count it. */
 void tlog_emitter_anomaly(struct tlog_emitter *e, enum tlog_anomaly reason, uint32_t offset, uint32_t value,
                           int64_t host_ns);
+
+/* A record that somebody else has decoded and counted (the Linux driver): what it says is passed on as
+ * events, nothing is concluded from the sequence. */
+void tlog_emitter_frame(struct tlog_emitter *e, const struct tlog_frame_view *frame);
 void tlog_emitter_get_stats(const struct tlog_emitter *e, struct tlog_consumer_stats *stats);
 
 #endif

@@ -27,6 +27,7 @@ struct tlog_emitter {
     size_t staging;
     uint32_t hz;
     struct tlog_sequence sequence;
+    bool restarted; /* known before the next record says so */
     bool time_known;
     uint32_t last_timestamp;
     int64_t ticks; /* last_timestamp, unwrapped */
@@ -66,6 +67,13 @@ void tlog_emitter_free(struct tlog_emitter *e)
 void tlog_emitter_reset(struct tlog_emitter *e)
 {
     e->sequence = (struct tlog_sequence){0};
+    e->restarted = false;
+    e->time_known = false;
+}
+
+void tlog_emitter_restarted(struct tlog_emitter *e)
+{
+    e->restarted = e->sequence.seen;
     e->time_known = false;
 }
 
@@ -106,7 +114,12 @@ static bool check_sequence(struct tlog_emitter *e, uint32_t sequence)
     uint32_t previous = e->sequence.last;
     uint32_t lost = 0;
     struct event event;
-    switch (tlog_sequence_step(&e->sequence, sequence, &lost)) {
+    enum tlog_step step = tlog_sequence_step(&e->sequence, sequence, &lost);
+    /* Numbers of two runs of the firmware say nothing about each other. */
+    if (e->restarted)
+        step = TLOG_STEP_RESTART;
+    e->restarted = false;
+    switch (step) {
     case TLOG_STEP_GAP:
         event = make(e, EVENT_GAP);
         event.gap = (struct event_gap){previous + 1, sequence, lost, "sequence"};
@@ -127,10 +140,8 @@ static bool check_sequence(struct tlog_emitter *e, uint32_t sequence)
     return false;
 }
 
-static void on_record(void *ctx, const struct tlog_record *record)
+static void put_record(struct tlog_emitter *e, const struct tlog_record *record, bool restarted)
 {
-    struct tlog_emitter *e = ctx;
-    bool restarted = check_sequence(e, record->sequence);
     text_clean_log(record->text, record->text_size, e->text, TEXT_MAX);
 
     struct event event = make(e, EVENT_LOG);
@@ -144,6 +155,41 @@ static void on_record(void *ctx, const struct tlog_record *record)
     e->stats.records++;
     e->stats.torn += record->torn;
     event_bus_publish(e->bus, &event);
+}
+
+static void on_record(void *ctx, const struct tlog_record *record)
+{
+    struct tlog_emitter *e = ctx;
+    put_record(e, record, check_sequence(e, record->sequence));
+}
+
+static void put_gap(struct tlog_emitter *e, uint32_t sequence, uint64_t lost, const char *reason)
+{
+    struct event event = make(e, EVENT_GAP);
+    int64_t count = lost > INT64_MAX ? EVENT_LOST_UNKNOWN : (int64_t)lost;
+    event.gap =
+        (struct event_gap){e->sequence.seen ? e->sequence.last + 1 : sequence, sequence, count, reason};
+    e->stats.gaps++;
+    e->stats.lost += lost;
+    event_bus_publish(e->bus, &event);
+}
+
+void tlog_emitter_frame(struct tlog_emitter *e, const struct tlog_frame_view *frame)
+{
+    uint32_t sequence = frame->record.sequence;
+    e->host_ns = frame->host_ns;
+    if (frame->lost)
+        put_gap(e, sequence, frame->lost, "reader");
+    if (frame->restart) {
+        struct event event = make(e, EVENT_RESTART);
+        event.restart = (struct event_restart){e->sequence.last, sequence};
+        e->stats.restarts++;
+        event_bus_publish(e->bus, &event);
+    }
+    if (frame->gap)
+        put_gap(e, sequence, frame->missing, "sequence");
+    e->sequence = (struct tlog_sequence){true, sequence};
+    put_record(e, &frame->record, frame->restart);
 }
 
 static const char *anomaly_name(enum tlog_anomaly reason)
