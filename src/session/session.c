@@ -105,6 +105,7 @@ void session_close(struct session *s)
     if (s->thread) {
         session_stop_logs(s, NULL);
         session_call(s, close_cores, s, NULL);
+    }
     link_thread_stop(s->thread);
     session_profile_close(s);
     session_logs_close(s);

@@ -19,7 +19,23 @@ struct session_log {
     size_t core;                          /* index into cores, and which capture interface */
     struct tlog_consumer_options options; /* of the consumer; its strings are those above */
     struct tlog_consumer *consumer;
-    int job; /* of the link thread */
+    struct tlog_consumer_stats before; /* of consumers that were replaced */
+    bool look_only;                    /* never takes a batch */
+    int job;                           /* of the link thread */
+
+    /* The message queue, where there is one: the log is given a buffer of its own once the firmware is ready.
+     */
+    struct tlog_setup *setup;
+    uint64_t setup_address;
+    int64_t next_look; /* when the queue is looked at again */
+    struct diag setup_error;
+
+    /* For session_log_status. */
+    bool header_known;
+    uint8_t header[16]; /* as last seen */
+    int64_t active_ns;  /* when something last changed or came; EVENT_NO_TIME = never */
+    int64_t since_ns;   /* when watching began */
+    struct diag error;  /* of the last poll */
 };
 
 struct session {
