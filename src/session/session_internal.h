@@ -7,9 +7,9 @@
 #include "prof/collector.h"
 #include "session/config.h"
 #include "session/session.h"
+#include "tlog/tlog_setup.h"
 
 #define SESSION_SLICE_NS (5 * NS_PER_MS) /* how long events may wait before the sinks draw them */
-#include "tlog/tlog_setup.h"
 
 #define SESSION_MAX_LOGS 32
 
@@ -44,6 +44,7 @@ struct session {
     struct host_clock *clock;
     struct link_thread *thread;
 
+    unsigned caps; /* of the link; known after session_connect */
     bool is_board;
     struct link_sim_info board;
 
@@ -54,6 +55,7 @@ struct session {
     struct group *group;
 
     size_t log_count;
+    bool logs_stopped;
     struct session_log logs[SESSION_MAX_LOGS];
 
     struct prof_aggregate *aggregate;
@@ -70,7 +72,6 @@ struct session {
 
     uint64_t
         exact_total[LINK_SIM_CORES]; /* cycles counted by the board, the sampler's left out; 0 = not yet */
-    unsigned caps; /* of the link; known after session_connect */
 };
 
 /* link_open.c: "sim" or "sim:..." */
@@ -83,7 +84,6 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);
 
 /* profile.c */
-    bool logs_stopped;
 enum corral_err session_profile_open(struct session *s, struct diag *d);
 void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
@@ -93,11 +93,6 @@ enum corral_err session_capture_cores(struct session *s, struct diag *d);
 
 /* logs.c */
 void session_logs_close(struct session *s);
-
-/* Run fn(link, ctx, d) on the link's thread at the priority of run control. */
-enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d);
-
-#endif
 enum corral_err session_log_new_consumer(struct session_log *log, uint64_t address, struct diag *d);
 
 /* log_queue.c: before each poll; on the link's thread. An error of the queue stays with the log. */
@@ -106,3 +101,8 @@ void session_log_release(struct session_log *log, struct link *link);
 /* log_status.c: after each poll */
 void session_log_note(struct session_log *log, struct link *link, bool took, enum corral_err err,
                       const struct diag *d);
+
+/* Run fn(link, ctx, d) on the link's thread at the priority of run control. */
+enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d);
+
+#endif
