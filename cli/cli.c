@@ -59,6 +59,22 @@ int cli_help(const struct cli_command *command)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* Options of every command are read before its name: who writes one behind it must be told so. */
+static int unknown_option(const struct cli *cli, const struct cli_command *command, const char *word)
+{
+    static const char *const general[] = {"--target", "--link", "--timeout"};
+    struct diag d = DIAG_INIT;
+    for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++) {
+        size_t n = strlen(general[i]);
+        if (strncmp(word, general[i], n) != 0 || (word[n] && word[n] != '='))
+            continue;
+        diag_set(&d, CORRAL_ERR_USAGE, "%s: %s goes before the command", command->name, general[i]);
+        diag_hint(&d, "corral %s ... %s ...", general[i], command->name);
+        return cli_fail(cli, &d);
+    }
+    return cli_usage(cli, command, "%s: option '%s' is unknown or takes no value", command->name, word);
+}
+
 int cli_getopt(const struct cli *cli, const struct cli_command *command, int argc, char **argv,
                const struct option *options, int *exit_code)
 {
@@ -71,8 +87,7 @@ int cli_getopt(const struct cli *cli, const struct cli_command *command, int arg
     }
     if (c == '?') {
         const char *word = optopt == 0 || optopt >= 256 ? argv[optind - 1] : argv[index];
-        *exit_code =
-            cli_usage(cli, command, "%s: option '%s' is unknown or takes no value", command->name, word);
+        *exit_code = unknown_option(cli, command, word);
         return CLI_DONE;
     }
     if (c == ':') {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/prof_summary.h"
@@ -71,9 +72,11 @@ static void add_stats(struct capture_reader_stats *sum, const struct capture_rea
     sum->unknown_linktype += one.unknown_linktype;
 }
 
-static enum corral_err decode_capture(struct decode *run, const char *path, struct diag *d)
+/* The rest of `file`, of which `size` bytes have been read: it may be a pipe. Closes it. */
+static enum corral_err decode_capture(struct decode *run, FILE *file, const uint8_t *data, size_t size,
+                                      const char *path, struct diag *d)
 {
-    struct capture_reader *reader = capture_reader_open(path, d);
+    struct capture_reader *reader = capture_reader_open_stream(file, data, size, path, d);
     struct capture_packet packet;
     struct capture_udp udp;
     struct diag damage = DIAG_INIT;
@@ -86,7 +89,12 @@ static enum corral_err decode_capture(struct decode *run, const char *path, stru
         if (capture_reader_udp(reader, &packet, &udp) && udp.dest_port == run->port)
             err = take(run, udp.source, udp.data, udp.size, packet.ns, d);
     }
-    if (err == CORRAL_OK && more < 0) { /* what came before stands, so this is a remark */
+    if (err == CORRAL_OK && more < 0 && atomic_load(cli_stop_flag())) {
+        err = diag_set(d, CORRAL_ERR_INTERRUPTED, "interrupted");
+    } else if (err == CORRAL_OK && more < 0 && damage.code == CORRAL_ERR_IO) {
+        err = damage.code;
+        *d = damage;
+    } else if (err == CORRAL_OK && more < 0) { /* what came before stands, so this is a remark */
         run->summary.damaged_files++;
         if (!run->cli->quiet)
             cli_fail(run->cli, &damage);
@@ -98,19 +106,20 @@ static enum corral_err decode_capture(struct decode *run, const char *path, stru
 
 static enum corral_err decode_file(struct decode *run, const char *path, uint8_t *data, struct diag *d)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = strcmp(path, "-") == 0 ? fdopen(dup(STDIN_FILENO), "rb") : fopen(path, "rbe");
 
     if (!file)
         return diag_set(d, CORRAL_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
     errno = 0;
     size_t size = fread(data, 1, RAW_MAX, file);
-    bool failed = ferror(file) != 0;
     int why = errno;
-    fclose(file);
-    if (failed)
+    if (ferror(file)) {
+        fclose(file);
         return diag_set(d, CORRAL_ERR_IO, "cannot read '%s': %s", path, strerror(why));
+    }
     if (capture_reader_probe(data, size))
-        return decode_capture(run, path, d);
+        return decode_capture(run, file, data, size, path, d);
+    fclose(file);
     if (!run->raw_source)
         run->raw_source = path;
     return take(run, run->raw_source, data, size, EVENT_NO_TIME, d);

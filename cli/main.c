@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The front door: global options, then the command (INTERFACE.md "General"). Holds no logic of its own. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/host_clock.h"
 #include "cli/cli.h"
@@ -36,6 +39,7 @@ const struct cli_command cmd_decode = {
         "      --staging N  the producer's staging size in bytes (default 4096)\n"
         "      --level L    show L and worse: err, wrn, inf, dbg (default dbg)\n"
         "prof  FILE is a pcap or pcapng capture, or one raw datagram.\n"
+        "      For both, - is standard input.\n"
         "      --port N     the UDP destination port to read in captures (default 51080)\n"
         "\n"
         "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
@@ -129,13 +133,51 @@ static bool parse_global(struct cli *cli, int argc, char **argv, int *exit_code)
     return true;
 }
 
+/*
+ * Where standard streams are closed, the next files and sockets that are opened would get their numbers, and
+ * text for people would end up in a capture. What is put in their place refuses the access.
+ */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(1);
+}
+
+/* A reader that goes away and a file that may not grow are errors of write(), not the end of the process. */
+static void ignore_write_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Switches may stand behind the command too; a value that is spelt like one is written --option=--json. */
+static int take_switches(struct cli *cli, int argc, char **argv)
+{
+    int kept = 1;
+    bool over = false; /* behind "--" all words are the command's */
+    for (int i = 1; i < argc; i++) {
+        over |= strcmp(argv[i], "--") == 0;
+        if (!over && strcmp(argv[i], "--json") == 0)
+            cli->json = true;
+        else if (!over && strcmp(argv[i], "--quiet") == 0)
+            cli->quiet = true;
+        else
+            argv[kept++] = argv[i];
+    }
+    argv[kept] = NULL;
+    return kept;
+}
+
 int main(int argc, char **argv)
 {
     struct cli cli = {.timeout_ns = -1};
     int exit_code = 0;
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of write(), not the end of the process */
+    hold_standard_streams();
+    ignore_write_signals();
     /* --json decides how errors look, also those of options before it */
-    for (int i = 1; i < argc && argv[i][0] == '-'; i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         cli.json |= strcmp(argv[i], "--json") == 0;
     if (parse_global(&cli, argc, argv, &exit_code)) {
         if (optind >= argc)
@@ -149,6 +191,7 @@ int main(int argc, char **argv)
             return cli_usage(&cli, NULL, "there is no command '%s'", name);
         argc -= optind;
         argv += optind;
+        argc = take_switches(&cli, argc, argv);
         optind = 0; /* start getopt anew */
         exit_code = command->run(&cli, command, argc, argv);
     }

@@ -2,10 +2,23 @@
 /* `corral demo` for people, and its summary line (demo.h). Draws; finds nothing out. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
+#include "base/text.h"
 #include "cli/demo.h"
+
+/* A file's name as it may be shown: one line, nothing that acts on a terminal. */
+struct shown_name {
+    char text[TEXT_CLEAN_MAX(sizeof(((struct demo_result *)0)->files[0]))];
+};
+
+static const char *show_name(const char *name, struct shown_name *shown)
+{
+    text_escape((const uint8_t *)name, strlen(name), shown->text, sizeof(shown->text));
+    return shown->text;
+}
 
 void demo_render_board(const struct link_sim_info *board, uint16_t profile_port)
 {
@@ -75,8 +88,9 @@ void demo_render_result(const struct demo_result *r)
     else
         printf("\n  lost        nothing\n");
     printf("\n  written:\n");
+    struct shown_name shown;
     for (size_t i = 0; i < r->file_count; i++)
-        printf("    %s\n", r->files[i]);
+        printf("    %s\n", show_name(r->files[i], &shown));
 }
 
 static json_t *time_json(int64_t ns)
@@ -126,8 +140,11 @@ static json_t *board_json(const struct link_sim_info *b)
 static json_t *files_json(const struct demo_result *r)
 {
     json_t *files = json_array();
-    for (size_t i = 0; files && i < r->file_count; i++)
-        json_array_append_new(files, json_string(r->files[i]));
+    for (size_t i = 0; files && i < r->file_count; i++) {
+        struct shown_name shown;
+        json_t *name = json_string(r->files[i]); /* NULL when it is no UTF-8 */
+        json_array_append_new(files, name ? name : json_string(show_name(r->files[i], &shown)));
+    }
     return files;
 }
 

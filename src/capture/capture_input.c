@@ -3,12 +3,20 @@
 #include "capture/capture_input.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
 size_t capture_input_read(struct capture_input *in, void *to, size_t size)
 {
-    size_t got = fread(to, 1, size, in->file);
+    size_t got = size < in->ahead_size ? size : in->ahead_size;
+    if (got > 0) {
+        memcpy(to, in->ahead, got);
+        in->ahead += got;
+        in->ahead_size -= got;
+    }
+    if (got < size)
+        got += fread((uint8_t *)to + got, 1, size - got, in->file);
     in->offset += got;
     return got;
 }

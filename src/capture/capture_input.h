@@ -21,6 +21,8 @@
 struct capture_input {
     FILE *file;
     char *path;
+    const uint8_t *ahead; /* borrowed: bytes that were taken from the file before, read first */
+    size_t ahead_size;
     uint64_t offset; /* of the next byte to be read */
     bool big_endian;
     uint8_t *buffer; /* CAPTURE_INPUT_BUFFER bytes */

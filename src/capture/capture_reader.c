@@ -66,23 +66,32 @@ static bool read_head(struct capture_reader *r, struct diag *d)
 
 struct capture_reader *capture_reader_open(const char *path, struct diag *d)
 {
+    FILE *file = fopen(path, "rbe");
+    if (!file) {
+        diag_set(d, CORRAL_ERR_IO, "%.200s: cannot be opened: %s", path, strerror(errno));
+        diag_object(d, "%.150s", path);
+        return NULL;
+    }
+    return capture_reader_open_stream(file, NULL, 0, path, d);
+}
+
+struct capture_reader *capture_reader_open_stream(FILE *file, const uint8_t *ahead, size_t ahead_size,
+                                                  const char *name, struct diag *d)
+{
     struct capture_reader *r = calloc(1, sizeof(*r));
     if (r) {
-        r->in.path = strdup(path);
+        r->in.path = strdup(name);
         r->in.buffer = malloc(CAPTURE_INPUT_BUFFER);
     }
     if (!r || !r->in.path || !r->in.buffer) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory for a capture reader");
         capture_reader_close(r);
+        fclose(file);
         return NULL;
     }
-    r->in.file = fopen(path, "rbe");
-    if (!r->in.file) {
-        diag_set(d, CORRAL_ERR_IO, "%.200s: cannot be opened: %s", path, strerror(errno));
-        diag_object(d, "%.150s", path);
-        capture_reader_close(r);
-        return NULL;
-    }
+    r->in.file = file;
+    r->in.ahead = ahead;
+    r->in.ahead_size = ahead_size;
     if (!read_head(r, d)) {
         capture_reader_close(r);
         return NULL;

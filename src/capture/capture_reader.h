@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define CAPTURE_MAX_PACKET (256u * 1024u)
 
@@ -41,6 +42,12 @@ struct capture_reader_stats {
 
 /* NULL with *d set (CORRAL_ERR_CAPTURE when it is no capture file). */
 struct capture_reader *capture_reader_open(const char *path, struct diag *d);
+/*
+ * The same from a stream, which may be a pipe and is closed with the reader (on failure too). `ahead` are
+ * bytes that were read from it already (borrowed until the close); `name` is for messages.
+ */
+struct capture_reader *capture_reader_open_stream(FILE *file, const uint8_t *ahead, size_t ahead_size,
+                                                  const char *name, struct diag *d);
 void capture_reader_close(struct capture_reader *r);
 /* 1 = a packet, 0 = end of file, -1 = the file is damaged here (*d says where); what came before stands. */
 int capture_reader_next(struct capture_reader *r, struct capture_packet *packet, struct diag *d);

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -152,6 +154,31 @@ static enum corral_err write_section(struct capture_writer *w)
     return end_block(w, &b);
 }
 
+/*
+ * An empty file that is ours alone: two writers in one capture would leave blocks in each other's middle, so
+ * the second is turned away before it has changed anything. False with *d set. Devices and pipes just open.
+ */
+static bool open_file(struct capture_writer *w, struct diag *d)
+{
+    struct stat st;
+    w->fd = open(w->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    bool ok = w->fd >= 0 && fstat(w->fd, &st) == 0;
+    if (ok && S_ISREG(st.st_mode)) {
+        /* a file system without locks is no reason to refuse */
+        if (flock(w->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            diag_set(d, CORRAL_ERR_IO, "%.200s: another program is writing it", w->path);
+            diag_object(d, "%.150s", w->path);
+            return false;
+        }
+        ok = ftruncate(w->fd, 0) == 0;
+    }
+    if (!ok) {
+        diag_set(d, CORRAL_ERR_IO, "%.200s: cannot be created: %s", w->path, strerror(errno));
+        diag_object(d, "%.150s", w->path);
+    }
+    return ok;
+}
+
 struct capture_writer *capture_writer_open(const char *path, int64_t wall_ns, struct diag *d)
 {
     struct capture_writer *w = calloc(1, sizeof(*w));
@@ -165,13 +192,8 @@ struct capture_writer *capture_writer_open(const char *path, int64_t wall_ns, st
     w->path = name;
     w->wall_ns = wall_ns;
     w->last_stamp = wall_ns > 0 ? (uint64_t)wall_ns : 0;
-    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (w->fd < 0) {
-        diag_set(d, CORRAL_ERR_IO, "%.200s: cannot be created: %s", path, strerror(errno));
-        diag_object(d, "%.150s", path);
-    } else if (write_section(w) == CORRAL_OK) {
+    if (open_file(w, d) && write_section(w) == CORRAL_OK)
         return w;
-    }
     report(w, d);
     capture_writer_close(w, NULL);
     return NULL;
