@@ -90,8 +90,8 @@ class Run:
             self.explain(traceback.format_exc())
             if self.rig and self.rig.guest and self.rig.guest.process.poll() is None:
                 try:
-                    self.explain(self.rig.guest.run("dmesg | tail -20; cd /sys/class/tlog/tlog0 2>/dev/null && grep -r . . | "
-                                                    "grep -v uevent | tr '\\n' ' '; cd /"))
+                    self.explain(self.rig.guest.run("dmesg | tail -20"))
+                    self.explain(str(self.rig.counters()))
                     self.explain(self.rig.emulator.ask("status"))
                 except Exception as again:
                     self.explain(str(again))

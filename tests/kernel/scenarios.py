@@ -48,6 +48,7 @@ def iommu_require_refuses(rig):
 
 
 def refused_setup_is_reported(rig):
+    rig.expected_remarks.add("RELEASE though nothing was set up")
     for code in (0xFF, 0x01, 0x13, 0x16):
         rig.calm()
         rig.emulator(f"refuse {code} 1000")
@@ -275,26 +276,20 @@ def spurious_interrupts_cost_nothing(rig):
 
 # ---- the buffer ----
 
-def tampered(rig, command, expect, survivors=None):
-    """One batch of 10 records with something wrong in it: the counters it must raise, then 20 that get through."""
+def tampered(rig, command, expect, survivors):
+    """Of 5, 10 and 20 records, the batch of 10 has something wrong in it: counters, and how many of the 10 come."""
+    rig.flows(5)
     rig.emulator("silence", command, "generate 10", "silence off")
-    # the batch is taken, or the firmware has found its buffer destroyed
-    rig.emulator.wait(command, lambda s: s["left"] == 0)
-    for name, value in expect.items():
-        rig.wait_counter(name, value)
-    if survivors is not None:
-        rig.drained()
-        equal(rig.counter("records"), survivors, f"'{command}': records that survive")
-    rig.flows()
-    counters = rig.counters()
-    for name, value in expect.items():
-        equal(counters[name], value, f"'{command}': {name}")
-    return counters
+    rig.drained()
+    if "buffer-size" in command:  # it stays in the header, and would count again
+        rig.emulator(f"poke 4 {rig.emulator.status()['size']}")
+    rig.flows(20)
+    values(rig.counters(), **{"records": 5 + survivors + 20, **expect})
 
 
 def torn_tail_is_salvaged(rig):
     rig.fresh()
-    rig.start_reader("torn", "-d -n 10 -t 5000")
+    rig.start_reader("torn", "-d -n 35 -t 5000")
     tampered(rig, "torn", {"torn": 1, "framing_errors": 0, "gaps": 0}, 10)
     values(rig.end_reader("torn"), torn=1, bad=0)
     rig.fresh()
@@ -310,10 +305,7 @@ def lying_write_offset(rig):
     size = rig.emulator.status()["size"]
     for value in (size + 1, 0xFFFFFFF0, 0xFFFFFFFF):
         rig.fresh()
-        rig.emulator("silence", f"write-offset {value}", "generate 10", "silence off")
-        rig.wait_counter("anomalies", 1)
-        rig.wait_counter("records", 10)
-        rig.flows()
+        tampered(rig, f"write-offset {value}", {"anomalies": 1, "gaps": 0}, 10)
 
 
 def lying_buffer_size(rig):

@@ -25,8 +25,9 @@
 #include <linux/tlog.h>
 
 struct counts {
-    uint64_t frames, stream, first, last, bad, disorder, missing, lost, gaps, restarts, torn, latency_max_us;
+    uint64_t frames, stream, first, last, bad, disorder, missing, lost, gaps, restarts, torn;
     uint64_t host_ns;
+    bool excused; /* a gap, restart or loss since the last frame of the stream */
 };
 
 static uint64_t now_ns(void)
@@ -51,6 +52,7 @@ static void take(struct counts *c, const struct tlog_frame *f, const char *text,
     c->bad += ((f->flags & TLOG_FRAME_GAP) != 0) != (f->missing != 0); /* one says what the other says */
     c->bad += f->host_ns < c->host_ns || f->host_ns > now_ns();
     c->host_ns = f->host_ns;
+    c->excused |= (f->flags & (TLOG_FRAME_GAP | TLOG_FRAME_RESTART)) != 0 || f->lost != 0;
     if (print)
         printf("%u %u %" PRIu32 " %s\n", f->level, f->source, f->sequence, copy);
     const char *at = strstr(copy, " n=");
@@ -59,8 +61,9 @@ static void take(struct counts *c, const struct tlog_frame *f, const char *text,
     uint64_t n = strtoull(at + 3, NULL, 10);
     if (c->stream == 0)
         c->first = n;
-    else if (n != c->last + 1 && !(f->flags & (TLOG_FRAME_GAP | TLOG_FRAME_RESTART)) && f->lost == 0)
+    else if (n != c->last + 1 && !c->excused)
         c->disorder++;
+    c->excused = false;
     c->last = n;
     c->stream++;
 }
