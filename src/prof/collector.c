@@ -39,6 +39,7 @@ struct prof_collector {
                 int64_t host_ns);
     void *ctx;
     pthread_t thread;
+    bool finished; /* the thread has ended and was joined */
     pthread_mutex_t mutex;
     pthread_cond_t more;
     uint64_t taken;        /* under mutex */
@@ -329,9 +330,9 @@ bool prof_collector_wait(struct prof_collector *c, uint64_t count, int64_t wait_
     return reached;
 }
 
-void prof_collector_stop(struct prof_collector *c)
+void prof_collector_finish(struct prof_collector *c)
 {
-    if (!c)
+    if (!c || c->finished)
         return;
     uint64_t one = 1;
     ssize_t written;
@@ -339,5 +340,13 @@ void prof_collector_stop(struct prof_collector *c)
         written = write(c->stop_event, &one, sizeof(one)); /* an eventfd at 0 takes it */
     while (written < 0 && errno == EINTR);
     pthread_join(c->thread, NULL);
+    c->finished = true;
+}
+
+void prof_collector_stop(struct prof_collector *c)
+{
+    if (!c)
+        return;
+    prof_collector_finish(c);
     release(c);
 }

@@ -17,7 +17,7 @@ struct prof_collector_options {
     const char *address; /* "127.0.0.1" when NULL */
     uint16_t port;       /* 0 = any free one (prof_collector_port tells) */
     struct host_clock *clock;
-    struct prof_streams *streams; /* used on the collector's thread only while it runs */
+    struct prof_streams *streams; /* fed on the collector's thread while it runs */
     /* Each datagram as it came, before it is decoded (capture). Collector's thread. May be NULL. */
     void (*raw)(void *ctx, const char *source_address, uint16_t source_port, const uint8_t *data, size_t size,
                 int64_t host_ns);
@@ -37,6 +37,10 @@ size_t prof_collector_receive_buffer(const struct prof_collector *c);
 uint64_t prof_collector_taken(struct prof_collector *c);
 bool prof_collector_wait(struct prof_collector *c, uint64_t count, int64_t wait_ns);
 
-void prof_collector_stop(struct prof_collector *c); /* NULL is allowed */
+/* Take what has come so far and end the thread: nothing more goes to the streams or to `raw`, and the counts
+ * are final. Once. NULL is allowed. */
+void prof_collector_finish(struct prof_collector *c);
+/* Finish, where that was not done, and free. NULL is allowed. */
+void prof_collector_stop(struct prof_collector *c);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The profile of a session: the collector, and on the virtual board the datagram ports as UDP sockets. The
- * board waits (bounded) until each datagram it sent has been taken from the real socket, so that with the
- * virtual clock the order of everything is the same in every run.
+ * board waits (bounded, in real time: the collector has no other) until each datagram it sent has been taken
+ * from the real socket, so that with the virtual clock the order of everything is the same in every run.
+ * Where that did not come about, a marker says so.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,8 +22,9 @@ static void on_raw_datagram(void *ctx, const char *address, uint16_t port, const
                             int64_t host_ns)
 {
     struct session *s = ctx;
-    if (s->capture) /* an error stays with the writer and is reported when it is closed */
-        capture_writer_udp(s->capture, s->capture_udp, host_ns, address, port,
+    struct capture_writer *capture = s->capture; /* may be set while this thread runs */
+    if (capture) /* an error stays with the writer and is reported when it is closed */
+        capture_writer_udp(capture, s->capture_udp, host_ns, address, port,
                            s->options.listen ? s->options.listen : "127.0.0.1",
                            prof_collector_port(s->collector), data, size, NULL);
 }
@@ -138,6 +140,7 @@ static void write_capture_stats(struct session *s)
 
 void session_profile_close(struct session *s)
 {
+    prof_collector_finish(s->collector);
     write_capture_stats(s);
     prof_collector_stop(s->collector);
     s->collector = NULL;
@@ -150,6 +153,16 @@ void session_profile_close(struct session *s)
             close(s->senders[i]);
 }
 
+static void mark(struct session *s, unsigned core, const char *what)
+{
+    char text[160];
+    struct event e = event_make(EVENT_MARKER, "profile");
+    snprintf(text, sizeof(text), "a profile packet of core %u %s", core, what);
+    e.host_ns = host_clock_now(s->clock);
+    e.marker.text = text;
+    event_bus_publish(s->bus, &e);
+}
+
 /* On the link's thread, while the board stands still. */
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size)
 {
@@ -157,12 +170,15 @@ void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t s
     if (core >= LINK_SIM_CORES || s->senders[core] < 0)
         return;
     if (send(s->senders[core], data, size, MSG_NOSIGNAL) != (ssize_t)size) {
-        s->datagrams_failed++;
+        mark(s, core, "could not be sent: this host's socket refused it");
         return;
     }
     s->datagrams_sent++;
-    if (!prof_collector_wait(s->collector, s->datagrams_sent, DATAGRAM_WAIT_NS))
-        s->datagrams_late++;
+    if (prof_collector_wait(s->collector, s->datagrams_sent, DATAGRAM_WAIT_NS))
+        return;
+    /* The kernel dropped it, or this host is very busy. The next ones must not wait for it again. */
+    s->datagrams_sent = prof_collector_taken(s->collector);
+    mark(s, core, "was not taken in time: it is lost or late, and this run cannot be repeated exactly");
 }
 
 uint16_t session_profile_port(const struct session *s)
@@ -184,6 +200,11 @@ struct prof_aggregate *session_aggregate(struct session *s)
 
 enum corral_err session_capture(struct session *s, struct capture_writer *capture, struct diag *d)
 {
+    if (s->options.listen && strchr(s->options.listen, ':'))
+        return diag_set(
+            d, CORRAL_ERR_UNSUPPORTED,
+            "a capture file takes profile packets over IPv4 only, and the collector listens on %s",
+            s->options.listen);
     enum corral_err err =
         capture_writer_interface(capture, CAPTURE_LINKTYPE_RAW_IP, "profile", &s->capture_udp, d);
     if (err == CORRAL_OK)

@@ -30,25 +30,26 @@ static bool is_sampler(const struct symbol_index *symbols, uint32_t pc)
 static enum corral_err do_exact(struct link *link, void *ctx, struct diag *d)
 {
     struct exact *e = ctx;
-    struct session *s = e->s;
-    uint32_t ap = core_ap(s->cores[e->core]);
+    const struct symbol_index *symbols = e->s->symbols[e->core];
+    uint32_t ap = core_ap(e->s->cores[e->core]);
     uint32_t base;
     const uint64_t *counts;
     size_t n;
+    uint64_t own = 0, total = 0;
     (void)d;
-    e->share = -1;
     if (ap >= LINK_SIM_CORES || !link_sim_pc_count(link, ap, &base, &counts, &n))
         return CORRAL_OK;
-    if (s->exact_total[ap] == 0)
-        for (size_t i = 0; i < n; i++)
-            if (counts[i] &&
-                !(s->symbols[e->core] && is_sampler(s->symbols[e->core], base + (uint32_t)i * 2)))
-                s->exact_total[ap] += counts[i];
-    uint64_t own = 0;
-    for (uint32_t a = e->address; a - e->address < e->size; a += 2)
-        if (a >= base && (a - base) / 2 < n)
-            own += counts[(a - base) / 2];
-    e->share = s->exact_total[ap] ? (double)own / (double)s->exact_total[ap] : -1;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at =
+            (uint64_t)base + i * 2; /* the function's range is the file's word: it may wrap 32 bits */
+        if (!counts[i])
+            continue;
+        if (at >= e->address && at - e->address < e->size)
+            own += counts[i];
+        if (!symbols || !is_sampler(symbols, (uint32_t)at))
+            total += counts[i];
+    }
+    e->share = total ? (double)own / (double)total : -1;
     return CORRAL_OK;
 }
 
@@ -69,6 +70,55 @@ struct named_row {
     size_t depth;
     uint64_t count;
 };
+
+/* A sender of profile packets: a track of the profile. */
+struct profile_source {
+    bool known;
+    char name[PROF_SOURCE_NAME_ROOM];
+    const struct symbol_index *symbols; /* NULL = of no core, or of one without an ELF */
+    uint64_t lost;
+};
+
+struct profile_report {
+    struct profile_source sources[PROF_MAX_SOURCES];
+    struct export_track tracks[PROF_MAX_SOURCES];
+    size_t track_count;
+    struct prof_hot *hot;
+    struct named_row *rows;
+    struct export_stack *stacks;
+};
+
+/* The core that `source` samples, or NULL: the board's ports are the first senders, in the order of the APs;
+ * others are told by the name that corral.yml gave them. */
+static const struct core *core_of_source(const struct session *s, unsigned source, const char *name,
+                                         size_t *number)
+{
+    for (*number = 0; *number < s->core_count; (*number)++) {
+        const struct core *core = s->cores[*number];
+        bool board = s->is_board && source < LINK_SIM_CORES;
+        if (board ? core_ap(core) == source : strcmp(core_name(core), name) == 0)
+            return core;
+    }
+    return NULL;
+}
+
+static void find_sources(const struct session *s, struct profile_report *r)
+{
+    for (unsigned i = 0; s->streams && i < PROF_MAX_SOURCES; i++) {
+        struct profile_source *source = &r->sources[i];
+        struct prof_totals totals;
+        size_t number;
+        source->known = prof_streams_source_totals(s->streams, i, source->name, &totals);
+        if (!source->known)
+            continue;
+        source->lost = totals.lost;
+        const struct core *core = core_of_source(s, i, source->name, &number);
+        if (core) {
+            snprintf(source->name, sizeof(source->name), "%s", core_name(core));
+            source->symbols = s->symbols[number];
+        }
+    }
+}
 
 static struct export_frame frame_at(const struct symbol_index *symbols, uint32_t pc)
 {
@@ -123,6 +173,36 @@ static size_t merge_rows(struct named_row *rows, size_t n)
     return kept;
 }
 
+/* One track a sender, also one that sent nothing: a core without samples must not look like no core. */
+static enum corral_err make_tracks(struct session *s, struct profile_report *r, struct diag *d)
+{
+    size_t n = 0;
+    /* The samples first: who sent them is then known, too. */
+    if (s->aggregate && !(r->hot = prof_aggregate_hot(s->aggregate, &n)))
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    find_sources(s, r);
+    r->rows = calloc(n + 1, sizeof(*r->rows));
+    r->stacks = calloc(n + 1, sizeof(*r->stacks));
+    if (!r->rows || !r->stacks)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        name_row(&r->rows[i], &r->hot[i], r->sources[r->hot[i].source].symbols);
+    size_t kept = merge_rows(r->rows, n), row = 0;
+    for (unsigned i = 0; i < PROF_MAX_SOURCES; i++) {
+        if (!r->sources[i].known)
+            continue;
+        struct export_track *track = &r->tracks[r->track_count++];
+        *track = (struct export_track){
+            .name = r->sources[i].name, .stacks = &r->stacks[row], .lost_packets = r->sources[i].lost};
+        for (; row < kept && r->rows[row].source == i; row++) {
+            r->stacks[row] = (struct export_stack){
+                .frames = r->rows[row].frames, .depth = r->rows[row].depth, .count = r->rows[row].count};
+            track->count++;
+        }
+    }
+    return CORRAL_OK;
+}
+
 static enum corral_err write_profile(const struct export_profile *profile, const char *format,
                                      const char *path, struct diag *d)
 {
@@ -136,35 +216,16 @@ static enum corral_err write_profile(const struct export_profile *profile, const
 enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
                                        struct diag *d)
 {
-    size_t n = 0;
-    struct prof_hot *hot = s->aggregate ? prof_aggregate_hot(s->aggregate, &n) : NULL;
-    struct named_row *rows = calloc(n + 1, sizeof(*rows));
-    struct export_stack *stacks = calloc(n + 1, sizeof(*stacks));
-    struct export_track tracks[SESSION_MAX_CORES] = {{0}};
-    enum corral_err err = CORRAL_OK;
-    if (!rows || !stacks) {
-        err = diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-        goto out;
-    }
-    for (size_t i = 0; i < n; i++)
-        name_row(&rows[i], &hot[i], session_symbols(s, hot[i].source));
-    size_t kept = merge_rows(rows, n);
-    struct prof_totals totals;
-    session_profile_totals(s, &totals);
-    for (size_t core = 0, row = 0; core < s->core_count; core++) {
-        tracks[core] = (struct export_track){.name = core_name(s->cores[core]), .stacks = &stacks[row]};
-        for (; row < kept && rows[row].source == core; row++) {
-            stacks[row] = (struct export_stack){
-                .frames = rows[row].frames, .depth = rows[row].depth, .count = rows[row].count};
-            tracks[core].count++;
-        }
-    }
-    tracks[0].lost_packets = totals.lost; /* the streams do not tell the cores apart here */
-    struct export_profile profile = {.title = "corral profile", .tracks = tracks, .count = s->core_count};
-    err = write_profile(&profile, format, path, d);
-out:
-    free(hot);
-    free(rows);
-    free(stacks);
+    struct profile_report *r = calloc(1, sizeof(*r));
+    if (!r)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = make_tracks(s, r, d);
+    struct export_profile profile = {.title = "corral profile", .tracks = r->tracks, .count = r->track_count};
+    if (err == CORRAL_OK)
+        err = write_profile(&profile, format, path, d);
+    free(r->hot);
+    free(r->rows);
+    free(r->stacks);
+    free(r);
     return err;
 }

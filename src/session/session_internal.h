@@ -62,16 +62,11 @@ struct session {
     struct prof_streams *streams;
     struct prof_collector *collector;
     int senders[LINK_SIM_CORES]; /* the board's datagram ports as UDP sockets, -1 = none */
-    uint64_t datagrams_sent;
-    uint64_t datagrams_failed; /* the host's socket refused them */
-    uint64_t datagrams_late;   /* not taken within the bound */
+    uint64_t datagrams_sent;     /* and expected at the collector; link's thread */
 
-    struct capture_writer *capture;
+    struct capture_writer *_Atomic capture; /* looked at by the collector's and the link's thread */
     uint32_t capture_udp;
     uint32_t capture_logs[SESSION_MAX_CORES];
-
-    uint64_t
-        exact_total[LINK_SIM_CORES]; /* cycles counted by the board, the sampler's left out; 0 = not yet */
 };
 
 /* link_open.c: "sim" or "sim:..." */
