@@ -9,6 +9,7 @@
 
 #include "cli/demo.h"
 #include "export/export_sinks.h"
+#include "session/config.h"
 
 #define DEMO_ROUND_NS (1 * NS_PER_MS)
 #define SETTLE_NS     (5 * NS_PER_MS)
@@ -160,11 +161,13 @@ static void collect(struct session *s, struct demo_result *r)
     collect_top(s, r);
 }
 
-static enum corral_err perform(const struct cli *cli, const struct demo_options *o, struct event_bus *bus,
-                               struct demo_files **files, struct demo_result *r, struct diag *d)
+static enum corral_err perform(const struct cli *cli, const struct demo_options *o,
+                               const struct config *config, struct event_bus *bus, struct demo_files **files,
+                               struct demo_result *r, struct diag *d)
 {
     struct session_options options = {
         .link = cli->link,
+        .config = config,
         .ctm_latency = o->ctm_latency,
         .ctm_latency_set = o->ctm_latency_set,
         .seed = o->seed,
@@ -213,9 +216,14 @@ static int demo(const struct cli *cli, const struct demo_options *o)
         diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
         return cli_fail(cli, &d);
     }
-    enum corral_err err = attach_screen(cli, bus, r, &d);
+    struct config *config = NULL;
+    cli_stop_flag(); /* from here on Ctrl-C finds files that must be closed properly */
+    /* ./corral.yml describes somebody's own target; the demo has its own and obeys only what it is told to */
+    enum corral_err err = cli->target ? cli_load_config(cli, &config, &d) : CORRAL_OK;
     if (err == CORRAL_OK)
-        err = perform(cli, o, bus, &files, r, &d);
+        err = attach_screen(cli, bus, r, &d);
+    if (err == CORRAL_OK)
+        err = perform(cli, o, config, bus, &files, r, &d);
     uint64_t dropped = event_bus_dropped(bus);
     /* the sinks finish their files first, then the capture they write to is closed */
     enum corral_err closing = event_bus_free(bus, &late);
@@ -232,6 +240,7 @@ static int demo(const struct cli *cli, const struct demo_options *o)
         else
             demo_render_result(r);
     }
+    config_free(config);
     free(r);
     return err == CORRAL_OK ? 0 : cli_fail(cli, &d);
 }
