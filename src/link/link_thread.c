@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Time passes, and *stop is looked at, in slices no longer than this. */
@@ -288,7 +289,7 @@ struct link_thread *link_thread_start(struct link *link, struct diag *d)
     int rc = pthread_create(&t->owner, NULL, owner_main, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc != 0) {
-        diag_set(d, CORRAL_ERR_FAILED, "the link's thread cannot be started (error %d)", rc);
+        diag_set(d, CORRAL_ERR_FAILED, "the link's thread cannot be started: %s", strerror(rc));
         pthread_cond_destroy(&t->wake);
         pthread_cond_destroy(&t->done);
         pthread_mutex_destroy(&t->lock);
