@@ -268,7 +268,7 @@ enum corral_err group_status(struct group *g, struct event *event, struct diag *
     return CORRAL_OK;
 }
 
-/* Half of how far two counts differ, in nanoseconds. */
+/* Half of how far two counts differ, in nanoseconds. Counts of unlike clocks must not have wrapped. */
 static int64_t half_difference(const struct group *g, const struct group_skew *skew, size_t a, size_t b)
 {
     uint32_t hz_a = core_hz(g->cores[a]), hz_b = core_hz(g->cores[b]);
@@ -283,16 +283,29 @@ static int64_t half_difference(const struct group *g, const struct group_skew *s
     return (difference < 0 ? -difference : difference) / 2;
 }
 
-static void compute_skew(const struct group *g, struct group_skew *skew)
+/* A round in which a core stopped by itself ended at another moment for it: no skew of ours. */
+static bool anyone_stopped_by_itself(const struct event_halt *h)
+{
+    for (size_t i = 0; i < h->core_count; i++)
+        if (is_own_reason(h->cores[i].reason))
+            return true;
+    return false;
+}
+
+/* `round_ns` is how long the whole round took, at least. */
+static void compute_skew(const struct group *g, int64_t round_ns, struct group_skew *skew)
 {
     skew->skew_ns = skew->error_ns = EVENT_NO_TIME;
-    uint32_t slowest = core_hz(g->cores[0]);
+    uint32_t slowest = core_hz(g->cores[0]), fastest = slowest;
     for (size_t i = 0; i < g->count; i++) {
-        if (core_hz(g->cores[i]) == 0)
+        uint32_t hz = core_hz(g->cores[i]);
+        if (hz == 0)
             return; /* cycles of an unknown clock are no time */
-        if (core_hz(g->cores[i]) < slowest)
-            slowest = core_hz(g->cores[i]);
+        slowest = hz < slowest ? hz : slowest;
+        fastest = hz > fastest ? hz : fastest;
     }
+    if (slowest != fastest && (double)round_ns / (double)NS_PER_S * fastest >= (double)UINT32_MAX)
+        return; /* a count has wrapped, and nothing tells how often */
     int64_t worst = 0;
     for (size_t a = 0; a < g->count; a++)
         for (size_t b = a + 1; b < g->count; b++) {
@@ -337,6 +350,7 @@ enum corral_err group_measure_round(struct group *g, size_t starter, size_t stop
     struct group_skew result = {.skew_ns = EVENT_NO_TIME, .error_ns = EVENT_NO_TIME};
     uint32_t before[EVENT_MAX_CORES] = {0}, after[EVENT_MAX_CORES] = {0};
     *skew = result;
+    int64_t begin = now(g);
     enum corral_err err = check_round(g, starter, stopper, d);
     if (!err)
         err = read_counts(g, before, d);
@@ -353,7 +367,8 @@ enum corral_err group_measure_round(struct group *g, size_t starter, size_t stop
     if (!err) {
         for (size_t i = 0; i < g->count; i++)
             result.cycles[i] = after[i] - before[i];
-        compute_skew(g, &result);
+        if (!anyone_stopped_by_itself(&e.halt))
+            compute_skew(g, now(g) - begin, &result);
         e.halt.skew_ns = result.skew_ns;
         e.halt.skew_error_ns = result.error_ns;
         *skew = result;

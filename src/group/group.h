@@ -16,8 +16,9 @@ struct group;
 
 /* How two cores' counts over a measured round compare: see group_measure_round. */
 struct group_skew {
-    int64_t skew_ns;  /* half of start plus stop skew; EVENT_NO_TIME when it could not be measured */
-    int64_t error_ns; /* resolution of the count */
+    int64_t
+        skew_ns; /* half of start plus stop skew; EVENT_NO_TIME when it could not be measured: see below */
+    int64_t error_ns; /* resolution of the count, as if the clocks were exact; EVENT_NO_TIME likewise */
     uint32_t cycles[EVENT_MAX_CORES]; /* each core's DWT_CYCCNT difference over the round */
 };
 
@@ -47,7 +48,9 @@ enum corral_err group_status(struct group *g, struct event *event, struct diag *
  * One measured round: run (led by core `starter`), let `run_ns` pass, halt (led by core `stopper`, another
  * core), and compare DWT_CYCCNT, which stands still in debug state: over the round the counts differ by start
  * plus stop skew, so half of that is reported. All cores must be halted before, and are halted after. The
- * skew is put into the halt event.
+ * skew is put into the halt event. It is not known (and the call succeeds) when a core's frequency is not
+ * known, when a core stopped by itself in between, or when cores have unlike clocks and the round was so long
+ * that a count wrapped (43 s at 100 MHz).
  */
 enum corral_err group_measure_round(struct group *g, size_t starter, size_t stopper, int64_t run_ns,
                                     struct group_skew *skew, struct diag *d);

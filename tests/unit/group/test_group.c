@@ -610,6 +610,25 @@ static void test_skew_of_unlike_clocks_is_compared_in_time(void **state)
     close_bench(&b);
 }
 
+/* Counts of unlike clocks cannot be compared modulo 2^32: a round that wraps one has no skew. */
+static void test_skew_of_unlike_clocks_ends_where_a_count_wraps(void **state)
+{
+    (void)state;
+    static const uint32_t unlike[] = {200000000, 50000000}, like[] = {200000000, 200000000};
+    struct diag d = DIAG_INIT;
+    struct group_skew skew;
+    for (size_t i = 0; i < 2; i++) {
+        struct bench b = open_bench_with(2, 7, i ? like : unlike);
+        assert_int_equal(group_halt(b.group, 0, NULL, &d), CORRAL_OK);
+        b.t->core[0].run_cycles = b.t->core[1].run_cycles = 1000;
+        assert_int_equal(group_measure_round(b.group, 0, 1, 21 * NS_PER_S, &skew, &d), CORRAL_OK);
+        assert_true(skew.skew_ns != EVENT_NO_TIME); /* 2^32 cycles of 200 MHz are 21.5 s */
+        assert_int_equal(group_measure_round(b.group, 0, 1, 22 * NS_PER_S, &skew, &d), CORRAL_OK);
+        assert_int_equal(skew.skew_ns == EVENT_NO_TIME, i == 0);
+        close_bench(&b);
+    }
+}
+
 static void test_skew_without_a_known_clock_is_not_a_number(void **state)
 {
     (void)state;
@@ -663,6 +682,7 @@ int main(void)
         cmocka_unit_test(test_events_of_a_round),
         cmocka_unit_test(test_skew_is_half_of_the_difference_modulo_2_32),
         cmocka_unit_test(test_skew_of_unlike_clocks_is_compared_in_time),
+        cmocka_unit_test(test_skew_of_unlike_clocks_ends_where_a_count_wraps),
         cmocka_unit_test(test_skew_without_a_known_clock_is_not_a_number),
         cmocka_unit_test(test_a_round_begins_with_all_halted),
     };

@@ -330,6 +330,28 @@ static void test_a_breakpoint_on_either_core_is_named_as_first(void **state)
     }
 }
 
+/* What a breakpoint ends is no round of ours: how far apart the cores' counts are then says nothing. */
+static void test_a_round_that_a_breakpoint_ends_has_no_skew(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(&(struct link_sim_options){0});
+    struct diag d = DIAG_INIT;
+    uint32_t pc = 0;
+    struct group_skew skew;
+    halt_all(&b);
+    assert_int_equal(core_step(b.cores[0], &d), CORRAL_OK);
+    assert_int_equal(core_read_register(b.cores[0], 15, &pc, &d), CORRAL_OK);
+    assert_int_equal(core_set_breakpoint(b.cores[0], pc, &d), CORRAL_OK);
+    assert_int_equal(group_measure_round(b.group, 0, 1, 50 * NS_PER_MS, &skew, &d), CORRAL_OK);
+    assert_true(skew.skew_ns == EVENT_NO_TIME);
+    assert_true(skew.error_ns == EVENT_NO_TIME);
+    assert_true(skew.cycles[1] > skew.cycles[0]); /* core 1 ran on alone */
+    assert_int_equal(core_clear_breakpoint(b.cores[0], pc, &d), CORRAL_OK);
+    assert_int_equal(group_measure_round(b.group, 0, 1, NS_PER_MS, &skew, &d), CORRAL_OK);
+    assert_true(skew.skew_ns != EVENT_NO_TIME);
+    close_bench(&b);
+}
+
 struct random {
     uint32_t state;
 };
@@ -421,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_the_latency_of_the_trigger_matrix_moves_the_figure),
         cmocka_unit_test(test_sync_off_puts_the_ctis_back),
         cmocka_unit_test(test_a_breakpoint_on_either_core_is_named_as_first),
+        cmocka_unit_test(test_a_round_that_a_breakpoint_ends_has_no_skew),
         cmocka_unit_test(test_many_rounds_with_random_leaders_and_breakpoints),
     };
     return cmocka_run_group_tests_name("group-board", tests, NULL, NULL);
