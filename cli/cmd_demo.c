@@ -115,6 +115,8 @@ static enum corral_err play(const struct cli *cli, const struct demo_options *o,
     say(cli, "\n== Free run: the firmware's log as it comes, the profile meanwhile");
     enum corral_err err = session_start_logs(s, d);
     if (err == CORRAL_OK)
+        err = session_start_clocks(s, d);
+    if (err == CORRAL_OK)
         err = session_run_for(s, half, cli_stop_flag(), d);
     if (err == CORRAL_OK)
         err = play_software(cli, o, s, r, d);

@@ -46,6 +46,9 @@ static enum corral_err do_round(struct link *link, void *ctx, struct diag *d)
     struct group_skew skew;
     size_t from = link_sim_log_count(link);
     enum corral_err err = group_measure_round(r->s->group, ROUND_STARTER, ROUND_STOPPER, r->run_ns, &skew, d);
+    /* the round ran and halted: two cuts */
+    session_clocks_cut(r->s, false);
+    session_clocks_cut(r->s, true);
     if (err != CORRAL_OK)
         return err;
     r->measured_ns = skew.skew_ns;

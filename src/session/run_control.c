@@ -12,14 +12,20 @@ static enum corral_err do_halt(struct link *link, void *ctx, struct diag *d)
 {
     struct run_control *r = ctx;
     (void)link;
-    return group_halt(r->s->group, r->leader, r->event, d);
+    enum corral_err err = group_halt(r->s->group, r->leader, r->event, d);
+    if (err == CORRAL_OK)
+        session_clocks_cut(r->s, true);
+    return err;
 }
 
 static enum corral_err do_run(struct link *link, void *ctx, struct diag *d)
 {
     struct run_control *r = ctx;
     (void)link;
-    return group_run(r->s->group, r->leader, r->event, d);
+    enum corral_err err = group_run(r->s->group, r->leader, r->event, d);
+    if (err == CORRAL_OK)
+        session_clocks_cut(r->s, false);
+    return err;
 }
 
 static enum corral_err do_status(struct link *link, void *ctx, struct diag *d)

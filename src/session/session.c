@@ -109,6 +109,7 @@ void session_close(struct session *s)
     link_thread_stop(s->thread);
     session_profile_close(s);
     session_logs_close(s);
+    session_clocks_close(s);
     for (size_t i = 0; i < SESSION_MAX_CORES; i++)
         symbol_close(s->symbols[i]);
     for (size_t i = 0; i < LINK_SIM_CORES; i++)

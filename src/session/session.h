@@ -128,6 +128,10 @@ void session_profile_totals(const struct session *s, struct prof_totals *totals)
 /* Valid once nothing is being collected any more (all cores halted). */
 struct prof_aggregate *session_aggregate(struct session *s);
 
+/* From now on, pairs of each core's cycle count and host time become clock events, every few milliseconds
+ * while it runs (domain "NAME.cycles"). Cores whose frequency is not known have none. */
+enum corral_err session_start_clocks(struct session *s, struct diag *d);
+
 /* Let time pass until `ns` from now; events are drained to the sinks every few milliseconds. Ends early with
  * CORRAL_ERR_INTERRUPTED when *stop becomes true. */
 enum corral_err session_run_for(struct session *s, int64_t ns, const atomic_bool *stop, struct diag *d);

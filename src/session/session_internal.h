@@ -3,6 +3,8 @@
 #ifndef CORRAL_SESSION_SESSION_INTERNAL_H
 #define CORRAL_SESSION_SESSION_INTERNAL_H
 
+#include "clock/clock_domain.h"
+#include "clock/clock_unwrap.h"
 #include "coresight/rom_table.h"
 #include "prof/collector.h"
 #include "session/config.h"
@@ -38,6 +40,14 @@ struct session_log {
     struct diag error;  /* of the last poll */
 };
 
+/* A core's cycle counter; on the link's thread only. */
+struct session_clock {
+    struct clock_domain *domain; /* NULL = no frequency is known */
+    struct clock_unwrap unwrap;
+    int64_t last_host_ns; /* when it was last read, or last went on */
+    bool halted;
+};
+
 struct session {
     struct session_options options;
     struct event_bus *bus;
@@ -53,6 +63,8 @@ struct session {
     struct symbol_index *symbols[SESSION_MAX_CORES];
     struct symbol_index *images[LINK_SIM_CORES]; /* of the board's programs, until a core takes it over */
     struct group *group;
+
+    struct session_clock clocks[SESSION_MAX_CORES];
 
     size_t log_count;
     bool logs_stopped;
@@ -85,6 +97,10 @@ void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t s
 
 /* Give each core's log batches an interface of the capture file, when there is one. */
 enum corral_err session_capture_cores(struct session *s, struct diag *d);
+
+/* clocks.c; the cut is told on the link's thread, right after all cores were halted or started */
+void session_clocks_cut(struct session *s, bool halted);
+void session_clocks_close(struct session *s);
 
 /* logs.c */
 void session_logs_close(struct session *s);

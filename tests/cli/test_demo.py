@@ -76,6 +76,22 @@ def test_log_lines_in_order_none_lost(corral):
     assert not [e for e in ev if e["kind"] in ("gap", "restart", "anomaly", "reject")]
 
 
+def test_clock_pairs_tell_host_time_by_the_cores_counter(corral):
+    pairs, compared = {}, 0
+    for e in demo(corral):
+        if e["kind"] in ("halt", "run"):
+            pairs = {}
+        if e["kind"] == "clock":
+            assert e["domain"] == e["core"] + ".cycles" and e["host_ns"] > 0
+            before = pairs.get(e["core"])
+            if before:
+                ran = e["domain_time"] - before["domain_time"]
+                assert abs(ran - (e["host_ns"] - before["host_ns"])) <= 50000, (before, e)
+                compared += 1
+            pairs[e["core"]] = e
+    assert compared >= 8
+
+
 def test_text_shows_both_cores_and_the_table(corral):
     r = corral(*QUICK)
     assert r.code == 0 and r.err == "", r.err
