@@ -39,8 +39,9 @@ class Guest:
              "-object", f"memory-backend-file,id=ram,size={MEMORY_MIB}M,mem-path={emulator.ram},share=on",
              "-chardev", f"socket,id=iv,path={emulator.socket}", "-device", "ivshmem-doorbell,vectors=2,chardev=iv",
              "-serial", f"file:{self.console}", "-chardev", f"socket,id=ctl,path={control}", "-serial", "chardev:ctl",
+             "-monitor", f"unix:{os.path.join(folder, 'monitor.sock')},server=on,wait=off",
              "-kernel", image, "-initrd", initrd,
-             "-append", f"console=ttyS0 loglevel=4 panic=-1 oops=panic {append}".strip()],
+             "-append", f"console=ttyS0 loglevel=4 panic=-1 oops=panic unknown_nmi_panic {append}".strip()],
             stdin=subprocess.DEVNULL, stdout=self.errors, stderr=subprocess.STDOUT)
         try:
             listener.settimeout(0.2)
@@ -65,7 +66,24 @@ class Guest:
             raise RuntimeError(f"{what}: the machine ended (exit {self.process.returncode}).\n"
                                + self.errors.read().decode(errors="replace")[-2000:] + self.tail())
         if time.monotonic() > end:
-            raise AssertionError(f"{what}: no answer in time.\n" + self.tail())
+            raise AssertionError(f"{what}: no answer in time.\n" + self.why_stuck())
+
+    def why_stuck(self):
+        """Make a machine that does not answer say where it is: an NMI, which is a panic with a backtrace."""
+        words = ""
+        try:
+            with socket.socket(socket.AF_UNIX) as monitor:
+                monitor.settimeout(2)
+                monitor.connect(os.path.join(self.folder, "monitor.sock"))
+                monitor.sendall(b"info registers -a\n")
+                time.sleep(1)
+                text = monitor.recv(1 << 16).decode(errors="replace")
+                words = " ".join(re.findall(r"RIP=\w+|HLT=\w+", text)) + "\n"
+                monitor.sendall(b"nmi\n")
+                time.sleep(2)
+        except OSError as error:
+            words += f"(no monitor: {error})\n"
+        return words + self.tail(60)
 
     def tail(self, lines=25):
         return "\n".join(self.console_text().splitlines()[-lines:])

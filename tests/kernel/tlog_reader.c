@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs in the guest: reads a /dev/tlogN, checks the framing of uapi/linux/tlog.h and the order of the stream that
- * the emulator generates ("n=N" in the text), and prints one line of counts. Linked statically.
+ * Runs in the guest: reads a /dev/tlogN, checks the framing of uapi/linux/tlog.h and the order of the stream
+ * that the emulator generates ("n=N" in the text), and prints one line of counts. Linked statically.
  *
  *   tlog_reader DEV [-n COUNT] [-t MS] [-s MS] [-b BYTES] [-B] [-d] [-p]
  *     -n  end after COUNT frames of the stream    -t  end when nothing came for MS (3000)
@@ -99,7 +99,8 @@ static int info(int fd)
     }
     printf("abi=%u buffer=%u version=%u state=%u batches=%llu records=%llu gaps=%llu lost=%llu status=%u\n",
            i.abi_version, i.buffer_size, i.firmware_version, i.state, (unsigned long long)i.batches,
-           (unsigned long long)i.records, (unsigned long long)i.gaps, (unsigned long long)i.lost, i.setup_status);
+           (unsigned long long)i.records, (unsigned long long)i.gaps, (unsigned long long)i.lost,
+           i.setup_status);
     return 0;
 }
 
@@ -112,15 +113,32 @@ int main(int argc, char **argv)
     bool blocking = false, drain = false, print = false, ask = false;
     while ((option = getopt(argc, argv, "n:t:s:b:Bdpi")) != -1) {
         switch (option) {
-        case 'n': want = strtoull(optarg, NULL, 0); break;
-        case 't': timeout = atoi(optarg); break;
-        case 's': pause = atoi(optarg); break;
-        case 'b': size = strtoul(optarg, NULL, 0); break;
-        case 'B': blocking = true; break;
-        case 'd': drain = true; break;
-        case 'p': print = true; break;
-        case 'i': ask = true; break;
-        default: return 2;
+        case 'n':
+            want = strtoull(optarg, NULL, 0);
+            break;
+        case 't':
+            timeout = atoi(optarg);
+            break;
+        case 's':
+            pause = atoi(optarg);
+            break;
+        case 'b':
+            size = strtoul(optarg, NULL, 0);
+            break;
+        case 'B':
+            blocking = true;
+            break;
+        case 'd':
+            drain = true;
+            break;
+        case 'p':
+            print = true;
+            break;
+        case 'i':
+            ask = true;
+            break;
+        default:
+            return 2;
         }
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -160,7 +178,7 @@ int main(int argc, char **argv)
     printf("frames=%" PRIu64 " stream=%" PRIu64 " first=%" PRIu64 " last=%" PRIu64 " bad=%" PRIu64
            " disorder=%" PRIu64 " missing=%" PRIu64 " lost=%" PRIu64 " gaps=%" PRIu64 " restarts=%" PRIu64
            " torn=%" PRIu64 " errno=%d\n",
-           c.frames, c.stream, c.first, c.last, c.bad, c.disorder, c.missing, c.lost, c.gaps, c.restarts, c.torn,
-           error);
+           c.frames, c.stream, c.first, c.last, c.bad, c.disorder, c.missing, c.lost, c.gaps, c.restarts,
+           c.torn, error);
     return 0;
 }
