@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Core 0's program: filters a noisy signal in blocks, sorts, checks and parses, asks core 1 questions through
- * the mailbox, and logs what it does (source SMC). Interrupt priorities: sampling 0, mailbox and SysTick
- * 0x40.
+ * the mailbox, and logs what it does (source SMC). It answers a host's messages too, among them the log's
+ * SETUP. Interrupt priorities: sampling 0, mailbox and SysTick 0x40, doorbell 0xC0.
  */
+#include "firmware/host_queue.h"
 #include "firmware/journal.h"
 #include "firmware/mailbox.h"
 #include "firmware/registers.h"
@@ -139,6 +140,7 @@ void core_main(void)
     cycles_start();
     uart_start();
     journal_start(TLOG_SMC, core_hz, IRQ_PRIORITY);
+    host_queue_start();
     line_start(&l, "boot: core 0 at ");
     line_decimal(&l, core_hz);
     line_text(&l, " Hz, answers due in ");
@@ -165,6 +167,7 @@ void core_main(void)
             due += LINE_MS;
             report_line(lines++);
         }
+        host_queue_serve();
         journal_tick();
     }
 }

@@ -134,6 +134,7 @@ void core_main(void)
     cycles_start();
     uart_start();
     journal_start(TLOG_DMC, core_hz, IRQ_PRIORITY);
+    journal_attach_default();
     line_start(&l, "boot: core 1 at ");
     line_decimal(&l, core_hz);
     line_text(&l, " Hz");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs' log. The shared buffer is plain SRAM here, so the port needs no window; hosts poll, so it
- * raises no interrupt. The firmware sets the buffer up itself, as if a host had sent SETUP (firmware-log
- * sheet 2).
+ * The programs' log. The shared buffer is plain SRAM here; hosts poll, so it raises no interrupt. Core 1 sets
+ * its buffer up itself, as if a host had sent SETUP (firmware-log sheet 2); core 0 waits for a host
+ * (host_queue.c). With FIRMWARE_NO_LOG only the UART is left.
  */
 #include "firmware/journal.h"
 
@@ -10,7 +10,10 @@
 #include "firmware/uart.h"
 
 #define FLUSH_MS 20u
+/* So many looks at a buffer that the host still has, in a fault: some 60 ms at 100 MHz. */
+#define PANIC_POLLS 200000u
 
+#ifndef FIRMWARE_NO_LOG
 /* Where the shared buffer is, for hosts that look for the symbol; sections.ld places it. */
 extern uint8_t tlog_buffer[BOARD_LOG_BUFFER_SIZE];
 __attribute__((section(".tlog_buffer"), used, aligned(16))) uint8_t tlog_buffer[BOARD_LOG_BUFFER_SIZE];
@@ -18,11 +21,23 @@ __attribute__((section(".tlog_buffer"), used, aligned(16))) uint8_t tlog_buffer[
 static struct {
     struct tlog_producer producer;
     uint8_t staging[TLOG_PRODUCER_STAGING];
-    volatile uint32_t ms;
     uint32_t flushed_at;
     uint8_t source;
-    volatile bool busy; /* inside the producer */
 } journal;
+#endif
+
+static volatile uint32_t milliseconds;
+
+#ifndef FIRMWARE_NO_LOG
+/* The address comes from the host: it may lead nowhere but into the part of SRAM that is for sharing. */
+static bool port_map_window(void *ctx, uint64_t address, uint32_t size)
+{
+    (void)ctx;
+    if (address < BOARD_SRAM_SHARED || size > BOARD_SRAM_SHARED_SIZE ||
+        address - BOARD_SRAM_SHARED > BOARD_SRAM_SHARED_SIZE - size)
+        return false;
+    return address + size <= BOARD_QUEUE_MEMORY || address >= BOARD_QUEUE_MEMORY + BOARD_QUEUE_MEMORY_SIZE;
+}
 
 static uint32_t port_read32(void *ctx, uint64_t address)
 {
@@ -40,14 +55,29 @@ static void port_write32(void *ctx, uint64_t address, uint32_t value)
 static uint32_t port_now(void *ctx)
 {
     (void)ctx;
-    return journal.ms;
+    return milliseconds;
 }
 
 static const struct target_port port = {
+    .map_window = port_map_window,
     .read32 = port_read32,
     .write32 = port_write32,
     .now = port_now,
 };
+
+struct tlog_producer *journal_producer(void)
+{
+    return &journal.producer;
+}
+
+void journal_attach_default(void)
+{
+    tlog_producer_attach(&journal.producer, reg_read(BOARD_SYSINFO_BASE + BOARD_SYSINFO_LOG_BUFFER),
+                         reg_read(BOARD_SYSINFO_BASE + BOARD_SYSINFO_LOG_BUFFER_SIZE));
+}
+#else
+void journal_attach_default(void) {}
+#endif
 
 void line_text(struct line *l, const char *text)
 {
@@ -87,16 +117,19 @@ __attribute__((noinline)) void line_hex(struct line *l, uint32_t value)
 
 void journal_start(uint8_t source, uint32_t core_hz, uint8_t priority)
 {
+#ifndef FIRMWARE_NO_LOG
     const struct tlog_producer_config config = {
         .port = &port,
         .staging = journal.staging,
         .staging_size = sizeof(journal.staging),
         .notice_source = source,
+        .panic_polls = PANIC_POLLS,
     };
     journal.source = source;
     tlog_producer_init(&journal.producer, &config);
-    tlog_producer_attach(&journal.producer, reg_read(BOARD_SYSINFO_BASE + BOARD_SYSINFO_LOG_BUFFER),
-                         reg_read(BOARD_SYSINFO_BASE + BOARD_SYSINFO_LOG_BUFFER_SIZE));
+#else
+    (void)source;
+#endif
     reg_write(SCS_SHPR3, (reg_read(SCS_SHPR3) & 0x00FFFFFFu) | (uint32_t)priority << 24);
     reg_write(SCS_SYST_RVR, core_hz / 1000u - 1u);
     reg_write(SCS_SYST_CVR, 0);
@@ -105,40 +138,53 @@ void journal_start(uint8_t source, uint32_t core_hz, uint8_t priority)
 
 uint32_t journal_ms(void)
 {
-    return journal.ms;
+    return milliseconds;
 }
 
 void journal_count_ms(void)
 {
-    journal.ms = journal.ms + 1;
+    milliseconds = milliseconds + 1;
 }
 
-void journal_write(uint8_t level, const struct line *l)
+static void write_to_uart(const struct line *l)
 {
-    journal.busy = true;
-    tlog_producer_log(&journal.producer, level, journal.source, l->text, l->length);
-    journal.busy = false;
     uart_write(l->text, l->length);
     uart_write("\r\n", 2);
+}
+
+#ifndef FIRMWARE_NO_LOG
+void journal_write(uint8_t level, const struct line *l)
+{
+    tlog_producer_log(&journal.producer, level, journal.source, l->text, l->length);
+    write_to_uart(l);
 }
 
 void journal_tick(void)
 {
-    uint32_t now = journal.ms;
+    uint32_t now = milliseconds;
     if (now - journal.flushed_at < FLUSH_MS)
         return;
     journal.flushed_at = now;
-    journal.busy = true;
     tlog_producer_tick(&journal.producer);
-    journal.busy = false;
 }
 
 void journal_fault(const struct line *l)
 {
-    uart_write(l->text, l->length);
-    uart_write("\r\n", 2);
-    if (journal.busy)
-        return;
+    write_to_uart(l); /* first: it cannot fail */
+    tlog_producer_panic(&journal.producer);
     tlog_producer_log(&journal.producer, TLOG_ERR, journal.source, l->text, l->length);
-    tlog_producer_tick(&journal.producer);
 }
+#else
+void journal_write(uint8_t level, const struct line *l)
+{
+    (void)level;
+    write_to_uart(l);
+}
+
+void journal_tick(void) {}
+
+void journal_fault(const struct line *l)
+{
+    write_to_uart(l);
+}
+#endif

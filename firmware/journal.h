@@ -25,13 +25,16 @@ static inline void line_start(struct line *l, const char *text)
     line_text(l, text);
 }
 
-/* Adopt the shared buffer and start the millisecond count (SysTick, at `priority`). */
+/* Start the log, without a buffer, and the millisecond count (SysTick, at `priority`). */
 void journal_start(uint8_t source, uint32_t core_hz, uint8_t priority);
+/* Adopt the board's default buffer of this core. */
+void journal_attach_default(void);
+struct tlog_producer *journal_producer(void); /* not with FIRMWARE_NO_LOG */
 uint32_t journal_ms(void);
 void journal_count_ms(void); /* from the SysTick handler */
 void journal_write(uint8_t level, const struct line *l);
 void journal_tick(void); /* as often as you like: flushes every 20 ms */
-/* A fault: to the UART, and to the log unless the fault came out of the middle of it. */
+/* A fault: to the UART and to the log, with what was staged. Waits a little for the host's buffer. */
 void journal_fault(const struct line *l);
 
 #endif

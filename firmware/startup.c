@@ -18,6 +18,7 @@ void fault_stop(void);
 void systick_handler(void);
 void mailbox_handler(void);
 void timer_handler(void);
+void doorbell_handler(void);
 
 __attribute__((noreturn)) void reset_handler(void)
 {
@@ -68,9 +69,12 @@ __attribute__((naked)) void fault_handler(void)
                      "b fault_report\n");
 }
 
+/* An image that does not use the doorbell never enables it. */
+__attribute__((weak, alias("fault_handler"))) void doorbell_handler(void);
+
 typedef void (*vector)(void);
 
-__attribute__((section(".vectors"), used)) static const vector vectors[16 + 4] = {
+__attribute__((section(".vectors"), used)) static const vector vectors[16 + 5] = {
     (vector)(uintptr_t)image_stack_top,
     reset_handler,
     fault_handler, /* NMI */
@@ -91,4 +95,5 @@ __attribute__((section(".vectors"), used)) static const vector vectors[16 + 4] =
     timer_handler,   /* BOARD_IRQ_TIMER */
     fault_handler,   /* BOARD_IRQ_CTI0 */
     fault_handler,   /* BOARD_IRQ_CTI1 */
+    doorbell_handler,
 };

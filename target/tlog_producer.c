@@ -309,17 +309,21 @@ bool tlog_producer_tick(struct tlog_producer *p)
 {
     if (COMPATIBLE(p))
         return tlog_compatible_flush(p);
-    bool sent = flush(p);
+    uint32_t batches = p->counts.batches;
+    if (p->panicking)
+        flush_all(p);
+    else
+        flush(p);
     /* Room again: do not wait for the next message to tell of the lost ones. */
     stage_notice(p);
-    return sent;
+    return batches != p->counts.batches;
 }
 
-bool tlog_producer_panic(struct tlog_producer *p)
+void tlog_producer_panic(struct tlog_producer *p)
 {
     if (COMPATIBLE(p)) {
         tlog_compatible_flush(p);
-        return p->used == 0;
+        return;
     }
     p->panicking = true;
     /* Only whole records, whatever the fault interrupted. */
@@ -329,7 +333,4 @@ bool tlog_producer_panic(struct tlog_producer *p)
             p->used = at;
         at += size;
     }
-    stage_notice(p);
-    flush_all(p);
-    return p->used == 0;
 }

@@ -130,12 +130,12 @@ bool tlog_producer_tick(struct tlog_producer *p);
 
 /*
  * The program is about to end. Takes no lock, and may be called out of a fault that interrupted the producer.
- * From now on each record is handed over at once if that can be, and where there is no room the oldest staged
- * record goes instead of the newest. True when nothing is staged any more; else call tlog_producer_tick as
- * long as the program can.
+ * From now on each record is handed over at once if that can be, with what was staged before it, and where
+ * there is no room the oldest staged record goes instead of the newest. Call tlog_producer_tick after the
+ * last record, or without one, and as long as the program can.
  *
- * Compatible mode: one flush, and records logged afterwards are only staged.
+ * Compatible mode: one flush here, and records logged afterwards are only staged.
  */
-bool tlog_producer_panic(struct tlog_producer *p);
+void tlog_producer_panic(struct tlog_producer *p);
 
 #endif
