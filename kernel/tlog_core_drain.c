@@ -131,7 +131,7 @@ static bool drain_batch(struct tlog_device *t)
 	memcpy(t->copy, t->shared, TLOG_HEADER_SIZE);
 	/* From here on the compiler may not go back to the shared bytes. */
 	barrier();
-	/* The decoder's verdict on the header alone: with no room behind it there are no records. */
+	/* The decoder on the header alone: no room behind it, so no records. */
 	result = tlog_decode_batch(t->copy, TLOG_HEADER_SIZE,
 				   TLOG_STAGING_DEFAULT, &silent);
 	if (result.status == TLOG_OK) {

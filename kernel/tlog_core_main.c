@@ -177,7 +177,7 @@ static void tlog_poll(struct work_struct *work)
 	if (t->state == TLOG_STATE_ACTIVE) {
 		unsigned int n = tlog_drain(t, DRAIN_LIMIT);
 
-		/* An interrupt that is only late is not one that was lost, but costs no more than a count. */
+		/* Late interrupts count as lost here: it is only a count. */
 		tlog_count_add(t, TLOG_CNT_POLLS, n);
 		if (n == DRAIN_LIMIT)
 			queue_work(tlog_wq, &t->work);

@@ -87,7 +87,7 @@ bool tlog_release(struct tlog_device *t)
 	return false;
 }
 
-static void refused(struct tlog_device *t, u32 status)
+static void setup_failed(struct tlog_device *t, u32 status)
 {
 	tlog_set_state(t, TLOG_STATE_REFUSED);
 	tlog_count(t, TLOG_CNT_SETUP_FAILURES);
@@ -134,8 +134,10 @@ static void check_answer(struct tlog_device *t)
 		tlog_schedule_setup(t, false);
 		return;
 	}
-	/* Only now does this byte mean a version: later hand-overs may clear it. A first batch that is
-	 * there already has cleared it, too. */
+	/*
+	 * Only now does this byte mean a version: hand-overs may clear it, the
+	 * first one included.
+	 */
 	if (header[TLOG_OFF_VERSION] != ARC_TLOG_VERSION) {
 		dev_err(&t->dev,
 			"version %u is not known to this driver\n",
@@ -158,8 +160,10 @@ void tlog_setup(struct tlog_device *t)
 	t->want_setup = false;
 	if (t->source->ops->generation)
 		t->generation = t->source->ops->generation(t->source->ctx);
-	/* So that the header below is seen to be written by this SETUP. Nothing unread is in it: the
-	 * caller has drained it. */
+	/*
+	 * So that the header is seen to be written by this SETUP. Nothing unread
+	 * is in it: the caller has drained it.
+	 */
 	memset(t->shared, 0, TLOG_HEADER_SIZE);
 	dma_wmb();
 	tlog_count(t, TLOG_CNT_SETUPS);
@@ -195,7 +199,7 @@ void tlog_setup(struct tlog_device *t)
 	t->busy_tries = 0;
 	if (status != ARC_TLOG_OK) {
 		/* A refusal sets nothing up; an earlier SETUP may still stand. */
-		refused(t, status);
+		setup_failed(t, status);
 		return;
 	}
 	check_answer(t);

@@ -252,7 +252,7 @@ static void tlog_pci_remove(struct pci_dev *pdev)
 	kfree(p);
 }
 
-/* The auxiliary device sleeps first and wakes last; PCI and MSI-X state is the PCI core's to keep. */
+/* The auxiliary device sleeps first and wakes last; the PCI core keeps MSI-X. */
 static int __maybe_unused tlog_pci_sleep(struct device *dev)
 {
 	return 0;

@@ -190,8 +190,10 @@ static int receive(struct tlog_queue *q, const struct shape *s,
 		if (n && (!q->unanswered || n > (int)q->unanswered))
 			break;
 		if (n && !settling) {
-			/* Old answers may be in front. When ours was taken and no further one comes, theirs never
-			 * will. */
+			/*
+			 * Old answers may be in front. When ours was taken and
+			 * no further one comes, theirs never will.
+			 */
 			if (requests(q, s, &w, &r) == 0) {
 				settling = true;
 				settled = jiffies + msecs_to_jiffies(SETTLE_MS);
