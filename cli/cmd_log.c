@@ -18,7 +18,7 @@
 #include "session/session.h"
 
 #define SLICE_NS   (20 * NS_PER_MS)  /* how long a line may wait before it is drawn */
-#define BOARD_NS   (500 * NS_PER_MS) /* a board that has just been switched on has nothing to say yet */
+#define BOARD_NS   (200 * NS_PER_MS) /* a board that has just been switched on has nothing to say yet */
 #define WATCH_NS   NS_PER_S          /* --status */
 #define DEVICE_MS  50
 #define FOREVER    INT64_MAX

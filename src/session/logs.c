@@ -221,6 +221,20 @@ static enum corral_err ask_range(struct link *link, void *ctx, struct diag *d)
     return CORRAL_OK;
 }
 
+/* A buffer that is not wholly there is a mistake in the address, however plausible its start is. */
+static enum corral_err check_place(struct link *link, void *ctx, struct diag *d)
+{
+    const struct log_place *place = ctx;
+    uint64_t base = 0, size = 0;
+    if (!link_shm_range(link, &base, &size) || (place->address >= base && place->address - base <= size &&
+                                                place->size <= size - (place->address - base)))
+        return CORRAL_OK;
+    return diag_set(d, CORRAL_ERR_USAGE,
+                    "a buffer of %" PRIu32 " bytes at 0x%08" PRIx64 " is outside the mapped 0x%08" PRIx64
+                    "..0x%08" PRIx64,
+                    place->size, place->address, base, base + size - 1);
+}
+
 static enum corral_err start_default(struct session *s, const struct session_log_request *r, struct diag *d)
 {
     struct log_place place = {0};
@@ -249,6 +263,8 @@ enum corral_err session_start_logs_at(struct session *s, const struct session_lo
         return start_symbol(s, r, d);
     if (r->at_set) {
         struct log_place place = {.address = r->address, .size = r->size};
+        if (session_call(s, check_place, &place, d) != CORRAL_OK)
+            return d->code;
         return start_log(s, s->core_count ? s->cores[0] : NULL, &place, r->look_only, d);
     }
     for (size_t i = 0; c && i < c->log_count && err == CORRAL_OK; i++)
