@@ -185,7 +185,8 @@ static bool core_init(struct board *b, unsigned n)
     k->board = b;
     k->divider = b->hz / b->config.core_hz[n];
     k->flash = malloc(BOARD_FLASH_SIZE);
-    if (!k->flash)
+    k->decoded = calloc(BOARD_FLASH_SIZE / 2, sizeof(*k->decoded));
+    if (!k->flash || !k->decoded)
         return false;
     memset(k->flash, 0xFF, BOARD_FLASH_SIZE);
     if (b->config.count_pcs) {
@@ -198,9 +199,9 @@ static bool core_init(struct board *b, unsigned n)
     k->cpu.monitor = &b->monitor;
     k->cpu.next_event = BOARD_NEVER;
     k->timer.deadline = BOARD_NEVER;
-    k->cpu.region[0] = (struct cpu_region){BOARD_SRAM_BASE, BOARD_SRAM_SIZE, b->sram, true};
-    k->cpu.region[1] = (struct cpu_region){BOARD_FLASH_BASE, BOARD_FLASH_SIZE, k->flash, false};
-    k->cpu.region[2] = (struct cpu_region){BOARD_FLASH_ALIAS, BOARD_FLASH_SIZE, k->flash, false};
+    k->cpu.region[0] = (struct cpu_region){BOARD_SRAM_BASE, BOARD_SRAM_SIZE, b->sram, true, NULL};
+    k->cpu.region[1] = (struct cpu_region){BOARD_FLASH_BASE, BOARD_FLASH_SIZE, k->flash, false, k->decoded};
+    k->cpu.region[2] = (struct cpu_region){BOARD_FLASH_ALIAS, BOARD_FLASH_SIZE, k->flash, false, k->decoded};
     k->cpu.hooks = (struct cpu_hooks){
         .ctx = k,
         .read = bus_read,
@@ -244,6 +245,7 @@ void board_free(struct board *b)
         return;
     for (unsigned n = 0; n < BOARD_CORES; n++) {
         free(b->core[n].flash);
+        free(b->core[n].decoded);
         free(b->core[n].pc_count);
     }
     free(b->sram);

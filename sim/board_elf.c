@@ -136,6 +136,7 @@ enum corral_err board_load_elf(struct board *b, unsigned core, const uint8_t *im
         collect(k, image, size, segments, &count, d) != CORRAL_OK)
         return CORRAL_ERR_ELF;
     memset(k->flash, 0xFF, BOARD_FLASH_SIZE);
+    memset(k->decoded, 0, BOARD_FLASH_SIZE / 2 * sizeof(*k->decoded));
     for (unsigned n = 0; n < count; n++)
         memcpy(segments[n].to, image + segments[n].offset, (size_t)segments[n].size);
     k->loaded = true;

@@ -133,6 +133,7 @@ struct board_core {
     uint32_t last_index; /* count_pcs: flash halfword of the last instruction */
     struct board *board;
     uint8_t *flash;
+    struct cpu_decoded *decoded; /* of flash, which only board_load_elf changes */
     uint64_t *pc_count;
 
     struct board_debug debug;

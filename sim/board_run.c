@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void one(struct board *b, struct bo
         return;
     uint32_t pc = k->cpu.r[CPU_PC];
     uint16_t ipsr = k->cpu.ipsr;
-    unsigned cycles = cpu_step(&k->cpu);
+    unsigned cycles = cpu_step_inline(&k->cpu);
     k->cpu.cycles += cycles;
     k->next += cycles * k->divider;
     if (count) {

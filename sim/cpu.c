@@ -14,7 +14,8 @@ static bool never_executable(uint32_t address)
     return part == 2 || part >= 5;
 }
 
-static bool __attribute__((noinline)) fetch_slow(struct cpu *c, uint32_t address, uint32_t *half)
+/* r[15] is always even and regions have even sizes: a halfword that begins in one ends in it. */
+static bool fetch(struct cpu *c, uint32_t address, uint32_t *half, const struct cpu_region **from)
 {
     if (never_executable(address)) {
         c->fault = CPU_FAULT_FETCH_XN;
@@ -26,7 +27,7 @@ static bool __attribute__((noinline)) fetch_slow(struct cpu *c, uint32_t address
             uint16_t v;
             memcpy(&v, g->mem + (address - g->base), 2);
             *half = v;
-            c->code = (uint8_t)i;
+            *from = g;
             return true;
         }
     }
@@ -34,18 +35,41 @@ static bool __attribute__((noinline)) fetch_slow(struct cpu *c, uint32_t address
     return false;
 }
 
-/* r[15] is always even and regions have even sizes: a halfword that begins in one ends in it. */
-static inline bool fetch(struct cpu *c, uint32_t address, uint32_t *half)
+/* Fetch and decode the instruction at `pc`, into its region's table if that has one, else into `here`. NULL
+ * = fault. */
+static const struct cpu_decoded *__attribute__((noinline))
+decode(struct cpu *c, uint32_t pc, struct cpu_decoded *here)
 {
-    const struct cpu_region *g = &c->region[c->code];
-    uint32_t offset = address - g->base;
-    uint16_t v;
+    const struct cpu_region *g, *last;
+    uint32_t half, second;
 
-    if (CPU_UNLIKELY(offset >= g->size))
-        return fetch_slow(c, address, half);
-    memcpy(&v, g->mem + offset, 2);
-    *half = v;
-    return true;
+    if (!fetch(c, pc, &half, &g))
+        return NULL;
+    if (half < 0xE800u) {
+        last = g;
+        *here = (struct cpu_decoded){cpu_thumb16[half >> 6], half, 2};
+    } else {
+        if (!fetch(c, pc + 2u, &second, &last))
+            return NULL;
+        *here = (struct cpu_decoded){cpu_thumb32(half << 16 | second), half << 16 | second, 4};
+    }
+    if (g->decoded && last == g) {
+        c->code.base = g->base;
+        c->code.size = g->size;
+        c->code.decoded = g->decoded;
+        g->decoded[(pc - g->base) / 2] = *here;
+    }
+    return here;
+}
+
+/* What is known of the instruction at `pc`, or NULL. */
+static inline const struct cpu_decoded *look_up(const struct cpu *c, uint32_t pc)
+{
+    uint32_t offset = pc - c->code.base;
+
+    if (CPU_UNLIKELY(offset >= c->code.size))
+        return NULL;
+    return c->code.decoded[offset / 2].op ? &c->code.decoded[offset / 2] : NULL;
 }
 
 static uint8_t it_advance(uint8_t it)
@@ -55,22 +79,20 @@ static uint8_t it_advance(uint8_t it)
 
 /* The instruction inside an IT block: perhaps passed over, and the state moves on unless it faults. BKPT and
  * the fetch of it do not depend on the condition. */
-static void __attribute__((noinline)) step_in_it(struct cpu *c, uint32_t half, uint32_t insn)
+static void __attribute__((noinline)) step_in_it(struct cpu *c, const struct cpu_decoded *d)
 {
     uint8_t it = c->it;
 
-    if (cpu_condition(c, it >> 4) || half >> 8 == 0xBE) {
-        if (half < 0xE800u)
-            cpu_thumb16[half >> 6](c, half);
-        else
-            cpu_thumb32[(half >> 4) & 0x1FFu](c, insn);
-    }
+    if (cpu_condition(c, it >> 4) || d->insn >> 8 == 0xBE)
+        d->op(c, d->insn);
     c->it = it_advance(it);
 }
 
 unsigned cpu_step(struct cpu *c)
 {
-    uint32_t pc, half, second, insn = 0;
+    struct cpu_decoded here;
+    const struct cpu_decoded *d;
+    uint32_t pc;
     uint8_t it;
 
     if (CPU_UNLIKELY(c->attention & CPU_ATTN_EXCEPTION)) {
@@ -84,23 +106,18 @@ unsigned cpu_step(struct cpu *c)
         c->fault = CPU_FAULT_INVSTATE;
         return cpu_trap(c, pc, it);
     }
-    if (CPU_UNLIKELY(!fetch(c, pc, &half)))
-        return cpu_trap(c, pc, it);
-    c->instructions++;
-    if (half < 0xE800u) {
-        c->r[CPU_PC] = pc + 2u;
-        if (CPU_LIKELY(!it))
-            cpu_thumb16[half >> 6](c, half);
-    } else {
-        if (CPU_UNLIKELY(!fetch(c, pc + 2u, &second)))
+    d = look_up(c, pc);
+    if (CPU_UNLIKELY(!d)) {
+        d = decode(c, pc, &here);
+        if (CPU_UNLIKELY(!d))
             return cpu_trap(c, pc, it);
-        insn = half << 16 | second;
-        c->r[CPU_PC] = pc + 4u;
-        if (CPU_LIKELY(!it))
-            cpu_thumb32[(half >> 4) & 0x1FFu](c, insn);
     }
-    if (CPU_UNLIKELY(it))
-        step_in_it(c, half, insn);
+    c->instructions++;
+    c->r[CPU_PC] = pc + d->length;
+    if (CPU_LIKELY(!it))
+        d->op(c, d->insn);
+    else
+        step_in_it(c, d);
     if (CPU_UNLIKELY(c->fault))
         return cpu_trap(c, pc, it);
     return 1;
@@ -115,7 +132,7 @@ void cpu_reset(struct cpu *c)
     c->sp_other = 0;
     c->n = c->z = c->c = c->v = c->q = c->ge = 0;
     c->it = 0;
-    c->code = 0;
+    c->code.size = 0;
     c->ipsr = 0;
     c->primask = c->faultmask = c->basepri = c->control = 0;
     c->attention &= CPU_ATTN_DEBUG | CPU_ATTN_HALTED | CPU_ATTN_RESET;

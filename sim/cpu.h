@@ -46,12 +46,27 @@ enum cpu_attention {
     CPU_ATTN_RESET = 1u << 5, /* held in reset */
 };
 
-/* Memory that the core reaches directly. */
+struct cpu;
+
+/* One instruction as it was decoded: its handler, its one or two halfwords, its length in bytes. */
+struct cpu_decoded {
+    void (*op)(struct cpu *c, uint32_t insn); /* NULL = not decoded yet */
+    uint32_t insn;
+    uint32_t length;
+};
+
+/*
+ * Memory that the core reaches directly.
+ *
+ * `decoded`, one for each halfword and all zero to begin with, lets the core decode each instruction once.
+ * Only for memory that is not writable; who changes it all the same clears them. NULL = decode every time.
+ */
 struct cpu_region {
     uint32_t base;
     uint32_t size;
     uint8_t *mem;
     bool writable;
+    struct cpu_decoded *decoded;
 };
 
 /* The global exclusive monitor: one tag a core, cleared by another core's or the debugger's store to the
@@ -93,7 +108,6 @@ struct cpu {
     uint8_t n, z, c, v, q, ge;
     uint8_t it;    /* ITSTATE, 0 outside an IT block */
     uint8_t t;     /* EPSR.T; 0 makes the next instruction an INVSTATE UsageFault */
-    uint8_t code;  /* which region the last instruction came from; private to the core's files */
     uint16_t ipsr; /* exception number, 0 = thread mode */
     uint8_t primask, faultmask, basepri, control;
     uint32_t attention;  /* enum cpu_attention */
@@ -107,6 +121,10 @@ struct cpu {
     unsigned number; /* core number, for the monitor */
     uint32_t cpuid;  /* what SCB.CPUID reads */
     struct cpu_region region[CPU_REGIONS];
+    struct { /* the region with a table that the last instruction came from; private to the core's files */
+        uint32_t base, size;
+        struct cpu_decoded *decoded;
+    } code;
     struct cpu_monitor *monitor; /* shared by all cores; never NULL */
     struct cpu_hooks hooks;
 
@@ -132,6 +150,28 @@ void cpu_reset(struct cpu *c);
  * `cycles`).
  */
 unsigned cpu_step(struct cpu *c);
+
+/* The instruction at `pc` set cpu.fault: the exception that it becomes, or the exception return that it is.
+ * Returns cycles. For cpu_step and cpu_step_inline only. */
+unsigned cpu_trap(struct cpu *c, uint32_t pc, uint8_t it);
+
+/* cpu_step for the hot loop. An instruction that was decoded before, outside an IT block, is executed here,
+ * so that each core has its own indirect call, which the host foretells better; cpu_step does the rest. */
+static inline __attribute__((always_inline)) unsigned cpu_step_inline(struct cpu *c)
+{
+    uint32_t pc = c->r[CPU_PC], offset = pc - c->code.base;
+    const struct cpu_decoded *d;
+
+    if (__builtin_expect((c->attention & CPU_ATTN_EXCEPTION) || c->it || !c->t || offset >= c->code.size, 0))
+        return cpu_step(c);
+    d = &c->code.decoded[offset / 2];
+    if (__builtin_expect(!d->op, 0))
+        return cpu_step(c);
+    c->instructions++;
+    c->r[CPU_PC] = pc + d->length;
+    d->op(c, d->insn);
+    return __builtin_expect(c->fault != 0, 0) ? cpu_trap(c, pc, 0) : 1;
+}
 
 /* Recompute CPU_ATTN_EXCEPTION, and wake from WFI/WFE (clears CPU_ATTN_SLEEP) where the rules say so. To be
  * called after anything that may change what is pending, masked or asleep. */

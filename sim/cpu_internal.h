@@ -72,20 +72,20 @@ enum cpu_fault {
  * they run r[15] is the address of the following instruction. */
 typedef void cpu_op(struct cpu *c, uint32_t insn);
 extern cpu_op *const cpu_thumb16[1024]; /* by bits 15..6 */
-extern cpu_op *const cpu_thumb32[512];  /* by bits 12..4 of the first halfword */
+cpu_op *cpu_thumb32(uint32_t insn);
 
 cpu_op cpu_undefined;
-cpu_op cpu_ldm_stm, cpu_dual_exclusive, cpu_load_store_single; /* thumb32_load.c */
-cpu_op cpu_multiply, cpu_long_multiply;                        /* thumb_multiply.c */
-cpu_op cpu_dp_register;                                        /* thumb_dsp.c */
-void cpu_saturate(struct cpu *c, uint32_t i);                  /* SSAT, USAT and their 16-bit pairs */
-void cpu_msr(struct cpu *c, unsigned rn, uint32_t i);          /* cpu_special.c */
+cpu_op cpu_ldm_stm, cpu_dual_exclusive;               /* thumb32_load.c */
+extern cpu_op *const cpu_load_store_single[32];       /* by bits 24..20 */
+cpu_op cpu_multiply, cpu_long_multiply;               /* thumb_multiply.c */
+cpu_op cpu_dp_register;                               /* thumb_dsp.c */
+void cpu_saturate(struct cpu *c, uint32_t i);         /* SSAT, USAT and their 16-bit pairs */
+void cpu_msr(struct cpu *c, unsigned rn, uint32_t i); /* cpu_special.c */
 void cpu_mrs(struct cpu *c, unsigned rd, uint32_t i);
 void cpu_cps(struct cpu *c, bool disable, bool i, bool f);
 void cpu_hint(struct cpu *c, unsigned hint);
 
 /* exception.c */
-unsigned cpu_trap(struct cpu *c, uint32_t pc, uint8_t it);
 unsigned cpu_enter_pending(struct cpu *c);
 int cpu_execution_priority(const struct cpu *c, bool with_primask);
 int cpu_group_priority(const struct cpu *c, int priority);
@@ -119,36 +119,16 @@ static inline bool cpu_privileged(const struct cpu *c)
     return c->ipsr != 0 || !(c->control & 1u);
 }
 
+/* By a table of the sixteen values of NZCV, because the host cannot foretell the firmware's branches. */
 static inline bool cpu_condition(const struct cpu *c, unsigned cond)
 {
-    bool r;
+    static const uint16_t holds[16] = {0xF0F0, 0x0F0F, 0xCCCC, 0x3333,  /* EQ NE CS CC */
+                                       0xFF00, 0x00FF, 0xAAAA, 0x5555,  /* MI PL VS VC */
+                                       0x0C0C, 0xF3F3, 0xAA55, 0x55AA,  /* HI LS GE LT */
+                                       0x0A05, 0xF5FA, 0xFFFF, 0xFFFF}; /* GT LE, always */
+    unsigned nzcv = (unsigned)(c->n << 3 | c->z << 2 | c->c << 1 | c->v);
 
-    switch (cond >> 1) {
-    case 0:
-        r = c->z;
-        break;
-    case 1:
-        r = c->c;
-        break;
-    case 2:
-        r = c->n;
-        break;
-    case 3:
-        r = c->v;
-        break;
-    case 4:
-        r = c->c && !c->z;
-        break;
-    case 5:
-        r = c->n == c->v;
-        break;
-    case 6:
-        r = c->n == c->v && !c->z;
-        break;
-    default:
-        return true;
-    }
-    return r != (bool)(cond & 1u);
+    return holds[cond] >> nzcv & 1u;
 }
 
 static inline void cpu_set_nz(struct cpu *c, uint32_t r)

@@ -367,8 +367,9 @@ static void cbz(struct cpu *c, uint32_t i)
 
     if (c->it)
         cpu_undefined(c, i);
-    else if ((c->r[RD(i)] != 0) == nonzero)
-        c->r[CPU_PC] += 2u + (((i >> 3) & 0x1Fu) << 1) + ((i >> 3) & 0x40u);
+    else
+        c->r[CPU_PC] +=
+            ((c->r[RD(i)] != 0) == nonzero) * (2u + (((i >> 3) & 0x1Fu) << 1) + ((i >> 3) & 0x40u));
 }
 
 static void sxth(struct cpu *c, uint32_t i)
@@ -505,8 +506,9 @@ static void it_hint(struct cpu *c, uint32_t i)
 
 static void b_cond(struct cpu *c, uint32_t i)
 {
-    if (cpu_condition(c, cpu_bits(i, 8, 4)))
-        c->r[CPU_PC] += 2u + ((uint32_t)(int8_t)i << 1);
+    uint32_t offset = 2u + ((uint32_t)(int8_t)i << 1);
+
+    c->r[CPU_PC] += cpu_condition(c, cpu_bits(i, 8, 4)) * offset;
 }
 
 static void svc(struct cpu *c, uint32_t i)

@@ -8,7 +8,6 @@
 #define RN(i) (((i) >> 16) & 15u)
 #define RD(i) (((i) >> 8) & 15u)
 #define RM(i) ((i)&15u)
-#define S(i)  (((i) >> 20) & 1u)
 
 void cpu_undefined(struct cpu *c, uint32_t i)
 {
@@ -22,37 +21,37 @@ static void coprocessor(struct cpu *c, uint32_t i)
     c->fault = CPU_FAULT_NOCP;
 }
 
-/* ThumbExpandImm_C (A5.3.2). */
-static uint32_t expand_immediate(uint32_t i, uint8_t *carry)
+/* i:imm3:imm8 */
+static uint32_t imm12(uint32_t i)
 {
-    uint32_t imm12 = (i & 0xFFu) | ((i >> 4) & 0x700u) | ((i >> 15) & 0x800u), v = i & 0xFFu;
-    unsigned amount = imm12 >> 7;
-
-    switch (imm12 >> 8) {
-    case 0:
-        return v;
-    case 1:
-        return v << 16 | v;
-    case 2:
-        return v << 24 | v << 8;
-    case 3:
-        return v * 0x01010101u;
-    default:
-        v = 0x80u | (v & 0x7Fu);
-        v = v >> amount | v << (32 - amount); /* amount is 8..31 */
-        *carry = (uint8_t)(v >> 31);
-        return v;
-    }
+    return (i & 0xFFu) | ((i >> 4) & 0x700u) | ((i >> 15) & 0x800u);
 }
 
-/* The operations that both operand forms share. `b` and `carry` come from the shifter or the expansion. */
-static void data_processing(struct cpu *c, uint32_t i, uint32_t b, uint8_t carry)
+/* ThumbExpandImm_C (A5.3.2). */
+static inline uint32_t expand_immediate(uint32_t i, uint8_t *carry)
 {
-    unsigned rn = RN(i), rd = RD(i), s = S(i);
+    static const uint32_t repeated[4] = {1, 0x00010001u, 0x01000100u, 0x01010101u};
+    uint32_t number = imm12(i), v = i & 0xFFu;
+    unsigned amount = number >> 7;
+
+    if (number < 0x400u)
+        return v * repeated[number >> 8];
+    v = 0x80u | (v & 0x7Fu);
+    v = v >> amount | v << (32 - amount); /* amount is 8..31 */
+    *carry = (uint8_t)(v >> 31);
+    return v;
+}
+
+/* The operations that both operand forms share. `b` and `carry` come from the shifter or the expansion; `op`
+ * (bits 24..21) and `s` are constants in each handler. */
+static inline __attribute__((always_inline)) void
+data_processing(struct cpu *c, uint32_t i, uint32_t b, uint8_t carry, const unsigned op, const bool s)
+{
+    unsigned rn = RN(i), rd = RD(i);
     uint32_t a = c->r[rn], r;
     bool compare = rd == CPU_PC && s; /* TST, TEQ, CMN and CMP: no result register */
 
-    switch (cpu_bits(i, 21, 4)) {
+    switch (op) {
     case 0: /* AND, TST */
         r = a & b;
         break;
@@ -102,22 +101,13 @@ arithmetic:
         cpu_put(c, rd, r);
 }
 
-static void dp_shifted_register(struct cpu *c, uint32_t i)
+static inline __attribute__((always_inline)) void shifted_register(struct cpu *c, uint32_t i,
+                                                                   const unsigned op, const bool s)
 {
     unsigned type = cpu_bits(i, 4, 2), amount = cpu_bits(i, 6, 2) | (cpu_bits(i, 12, 3) << 2);
     uint32_t m = c->r[RM(i)];
     uint8_t carry = c->c;
 
-    if (cpu_bits(i, 21, 4) == 6) { /* PKHBT, PKHTB */
-        uint32_t n = c->r[RN(i)];
-        if (i & 0x00100010u)
-            cpu_undefined(c, i);
-        else if (i & 0x20u)
-            cpu_put(c, RD(i), (n & 0xFFFF0000u) | (cpu_shift(m, 2, amount ? amount : 32, &carry) & 0xFFFFu));
-        else
-            cpu_put(c, RD(i), (n & 0xFFFFu) | (m << amount & 0xFFFF0000u));
-        return;
-    }
     if (amount != 0) {
         m = cpu_shift(m, type, amount, &carry);
     } else if (type == 1 || type == 2) {
@@ -126,70 +116,132 @@ static void dp_shifted_register(struct cpu *c, uint32_t i)
         carry = m & 1u;
         m = m >> 1 | (uint32_t)c->c << 31;
     }
-    data_processing(c, i, m, carry);
+    data_processing(c, i, m, carry, op, s);
 }
 
-static void bit_field(struct cpu *c, uint32_t i, unsigned op)
+static inline __attribute__((always_inline)) void modified_immediate(struct cpu *c, uint32_t i,
+                                                                     const unsigned op, const bool s)
 {
-    unsigned lsb = cpu_bits(i, 6, 2) | (cpu_bits(i, 12, 3) << 2), low5 = i & 31u;
-    uint32_t n = c->r[RN(i)];
+    uint8_t carry = c->c;
+    uint32_t b = expand_immediate(i, &carry);
 
-    if (op == 0x16) { /* BFI, BFC: low5 is the top bit */
-        if (low5 < lsb) {
-            cpu_undefined(c, i);
-            return;
-        }
-        uint32_t mask = (0xFFFFFFFFu >> (31u - (low5 - lsb))) << lsb;
-        uint32_t from = RN(i) == CPU_PC ? 0 : n << lsb;
-        cpu_put(c, RD(i), (c->r[RD(i)] & ~mask) | (from & mask));
-        return;
+    data_processing(c, i, b, carry, op, s);
+}
+
+/* A handler for each form of an operation, with and without flags. */
+#define OPERATION(name, op)                             \
+    static void name##_reg(struct cpu *c, uint32_t i)   \
+    {                                                   \
+        shifted_register(c, i, op, false);              \
+    }                                                   \
+    static void name##_reg_s(struct cpu *c, uint32_t i) \
+    {                                                   \
+        shifted_register(c, i, op, true);               \
+    }                                                   \
+    static void name##_imm(struct cpu *c, uint32_t i)   \
+    {                                                   \
+        modified_immediate(c, i, op, false);            \
+    }                                                   \
+    static void name##_imm_s(struct cpu *c, uint32_t i) \
+    {                                                   \
+        modified_immediate(c, i, op, true);             \
     }
-    if (lsb + low5 > 31) { /* SBFX, UBFX: low5 is the width less one */
+OPERATION(and, 0)
+OPERATION(bic, 1)
+OPERATION(orr, 2)
+OPERATION(orn, 3)
+OPERATION(eor, 4)
+OPERATION(add, 8)
+OPERATION(adc, 10)
+OPERATION(sbc, 11)
+OPERATION(sub, 13)
+OPERATION(rsb, 14)
+
+/* PKHBT, PKHTB */
+static void pack_halves(struct cpu *c, uint32_t i)
+{
+    unsigned amount = cpu_bits(i, 6, 2) | (cpu_bits(i, 12, 3) << 2);
+    uint32_t n = c->r[RN(i)], m = c->r[RM(i)];
+    uint8_t carry;
+
+    if (i & 0x10u)
         cpu_undefined(c, i);
-        return;
-    }
-    n <<= 31u - (lsb + low5);
-    if (op == 0x14)
-        cpu_put(c, RD(i), (uint32_t)((int32_t)n >> (31u - low5)));
+    else if (i & 0x20u)
+        cpu_put(c, RD(i), (n & 0xFFFF0000u) | (cpu_shift(m, 2, amount ? amount : 32, &carry) & 0xFFFFu));
     else
-        cpu_put(c, RD(i), n >> (31u - low5));
+        cpu_put(c, RD(i), (n & 0xFFFFu) | (m << amount & 0xFFFF0000u));
 }
 
-static void dp_plain_immediate(struct cpu *c, uint32_t i)
+/* BFI, BFC: bits 4..0 are the top bit. */
+static void bit_field_insert(struct cpu *c, uint32_t i)
 {
-    unsigned op = cpu_bits(i, 20, 5), rn = RN(i), rd = RD(i);
-    uint32_t imm12 = (i & 0xFFu) | ((i >> 4) & 0x700u) | ((i >> 15) & 0x800u);
-    uint32_t imm16 = imm12 | (rn << 12);
-    uint32_t base = rn == CPU_PC ? c->r[CPU_PC] & ~3u : c->r[rn];
+    unsigned lsb = cpu_bits(i, 6, 2) | (cpu_bits(i, 12, 3) << 2), msb = i & 31u;
+    uint32_t from = RN(i) == CPU_PC ? 0 : c->r[RN(i)] << lsb;
 
-    switch (op) {
-    case 0x00:
-        cpu_put(c, rd, base + imm12);
-        break;
-    case 0x04:
-        cpu_put(c, rd, imm16);
-        break;
-    case 0x0A:
-        cpu_put(c, rd, base - imm12);
-        break;
-    case 0x0C:
-        cpu_put(c, rd, (c->r[rd] & 0xFFFFu) | imm16 << 16);
-        break;
-    case 0x10:
-    case 0x12:
-    case 0x18:
-    case 0x1A:
-        cpu_saturate(c, i);
-        break;
-    case 0x14:
-    case 0x16:
-    case 0x1C:
-        bit_field(c, i, op);
-        break;
-    default:
+    if (msb < lsb) {
         cpu_undefined(c, i);
-        break;
+        return;
     }
+    uint32_t mask = (0xFFFFFFFFu >> (31u - (msb - lsb))) << lsb;
+    cpu_put(c, RD(i), (c->r[RD(i)] & ~mask) | (from & mask));
+}
+
+/* SBFX, UBFX: bits 4..0 are the width less one. The field, at the top of the word. */
+static bool bit_field(struct cpu *c, uint32_t i, uint32_t *field)
+{
+    unsigned lsb = cpu_bits(i, 6, 2) | (cpu_bits(i, 12, 3) << 2), width = i & 31u;
+
+    if (lsb + width > 31) {
+        cpu_undefined(c, i);
+        return false;
+    }
+    *field = c->r[RN(i)] << (31u - (lsb + width));
+    return true;
+}
+
+static void sbfx(struct cpu *c, uint32_t i)
+{
+    uint32_t field;
+    if (bit_field(c, i, &field))
+        cpu_put(c, RD(i), (uint32_t)((int32_t)field >> (31u - (i & 31u))));
+}
+
+static void ubfx(struct cpu *c, uint32_t i)
+{
+    uint32_t field;
+    if (bit_field(c, i, &field))
+        cpu_put(c, RD(i), field >> (31u - (i & 31u)));
+}
+
+static uint32_t imm16(uint32_t i)
+{
+    return imm12(i) | RN(i) << 12;
+}
+
+/* ADD, SUB and ADR with a plain 12-bit number. */
+static uint32_t plain_base(const struct cpu *c, uint32_t i)
+{
+    return RN(i) == CPU_PC ? c->r[CPU_PC] & ~3u : c->r[RN(i)];
+}
+
+static void addw(struct cpu *c, uint32_t i)
+{
+    cpu_put(c, RD(i), plain_base(c, i) + imm12(i));
+}
+
+static void subw(struct cpu *c, uint32_t i)
+{
+    cpu_put(c, RD(i), plain_base(c, i) - imm12(i));
+}
+
+static void movw(struct cpu *c, uint32_t i)
+{
+    cpu_put(c, RD(i), imm16(i));
+}
+
+static void movt(struct cpu *c, uint32_t i)
+{
+    cpu_put(c, RD(i), (c->r[RD(i)] & 0xFFFFu) | imm16(i) << 16);
 }
 
 /* B T4 and BL: the J bits are XORed with the sign. */
@@ -244,78 +296,72 @@ static void misc_control(struct cpu *c, uint32_t i)
     }
 }
 
-static void branch_misc(struct cpu *c, uint32_t i)
+static void b_cond_or_control(struct cpu *c, uint32_t i)
 {
-    switch (cpu_bits(i, 12, 3)) {
-    case 0:
-    case 2:
-        if (cpu_bits(i, 23, 3) == 7) {
-            if (cpu_bits(i, 12, 3) == 0)
-                misc_control(c, i);
-            else
-                cpu_undefined(c, i);
-        } else if (cpu_condition(c, cpu_bits(i, 22, 4))) {
-            uint32_t v = (i & 0x7FFu) << 1 | cpu_bits(i, 16, 6) << 12 | cpu_bits(i, 13, 1) << 18 |
-                         cpu_bits(i, 11, 1) << 19 | cpu_bits(i, 26, 1) << 20;
-            c->r[CPU_PC] += (uint32_t)((int32_t)(v << 11) >> 11);
-        }
-        break;
-    case 1:
-    case 3:
-        c->r[CPU_PC] += long_offset(i);
-        break;
-    case 5:
-    case 7:
-        c->r[CPU_LR] = c->r[CPU_PC] | 1u;
-        c->r[CPU_PC] += long_offset(i);
-        break;
-    default: /* BLX immediate: no Arm state here */
-        cpu_undefined(c, i);
-        break;
-    }
-}
-
-static void dp_modified_or_branch(struct cpu *c, uint32_t i)
-{
-    if (i & 0x8000u) {
-        branch_misc(c, i);
-    } else {
-        uint8_t carry = c->c;
-        uint32_t b = expand_immediate(i, &carry);
-        if (cpu_bits(i, 21, 4) == 6)
-            cpu_undefined(c, i);
+    if (cpu_bits(i, 23, 3) == 7) {
+        if (cpu_bits(i, 12, 3) == 0)
+            misc_control(c, i);
         else
-            data_processing(c, i, b, carry);
+            cpu_undefined(c, i);
+    } else {
+        uint32_t v = (i & 0x7FFu) << 1 | cpu_bits(i, 16, 6) << 12 | cpu_bits(i, 13, 1) << 18 |
+                     cpu_bits(i, 11, 1) << 19 | cpu_bits(i, 26, 1) << 20;
+        c->r[CPU_PC] += cpu_condition(c, cpu_bits(i, 22, 4)) * (uint32_t)((int32_t)(v << 11) >> 11);
     }
 }
 
-static void dp_plain_or_branch(struct cpu *c, uint32_t i)
+static void b_long(struct cpu *c, uint32_t i)
 {
-    if (i & 0x8000u)
-        branch_misc(c, i);
-    else
-        dp_plain_immediate(c, i);
+    c->r[CPU_PC] += long_offset(i);
 }
 
-#define LDST(base)                                                                                          \
-    [base] = cpu_load_store_single, [base + 1] = cpu_load_store_single, [base + 2] = cpu_load_store_single, \
-    [base + 3] = cpu_load_store_single, [base + 4] = cpu_load_store_single,                                 \
-    [base + 5] = cpu_load_store_single
+static void bl(struct cpu *c, uint32_t i)
+{
+    c->r[CPU_LR] = c->r[CPU_PC] | 1u;
+    c->r[CPU_PC] += long_offset(i);
+}
 
-cpu_op *const cpu_thumb32[512] = {
-    [0x000 ... 0x07F] = cpu_undefined, /* never looked up: 16-bit B */
-    [0x080 ... 0x083] = cpu_ldm_stm,         [0x084 ... 0x087] = cpu_dual_exclusive,
-    [0x088 ... 0x08B] = cpu_ldm_stm,         [0x08C ... 0x08F] = cpu_dual_exclusive,
-    [0x090 ... 0x093] = cpu_ldm_stm,         [0x094 ... 0x097] = cpu_dual_exclusive,
-    [0x098 ... 0x09B] = cpu_ldm_stm,         [0x09C ... 0x09F] = cpu_dual_exclusive,
-    [0x0A0 ... 0x0BF] = dp_shifted_register, [0x0C0 ... 0x0EF] = coprocessor,
-    [0x0F0 ... 0x0FF] = cpu_undefined,       [0x100 ... 0x11F] = dp_modified_or_branch,
-    [0x120 ... 0x13F] = dp_plain_or_branch,  [0x140 ... 0x15F] = dp_modified_or_branch,
-    [0x160 ... 0x17F] = dp_plain_or_branch,  LDST(0x180),
-    [0x186 ... 0x187] = cpu_undefined,       LDST(0x188),
-    [0x18E ... 0x18F] = cpu_undefined,       LDST(0x190),
-    [0x196 ... 0x197] = cpu_undefined,       LDST(0x198),
-    [0x19E ... 0x19F] = cpu_undefined,       [0x1A0 ... 0x1AF] = cpu_dp_register,
-    [0x1B0 ... 0x1B7] = cpu_multiply,        [0x1B8 ... 0x1BF] = cpu_long_multiply,
-    [0x1C0 ... 0x1EF] = coprocessor,         [0x1F0 ... 0x1FF] = cpu_undefined,
+/* Branches and miscellaneous control, by bits 14..12. BLX immediate would lead to Arm state. */
+static cpu_op *const branch[8] = {b_cond_or_control, b_long, b_cond_or_control, b_long,
+                                  cpu_undefined,     bl,     cpu_undefined,     bl};
+
+/* Two rows of a data-processing table: the operations by bits 24..21, S. */
+#define OPERATIONS(base, form)                                                                          \
+    [base + 0x00] = and_##form, [base + 0x01] = and_##form##_s, [base + 0x02] = bic_##form,             \
+            [base + 0x03] = bic_##form##_s, [base + 0x04] = orr_##form, [base + 0x05] = orr_##form##_s, \
+            [base + 0x06] = orn_##form, [base + 0x07] = orn_##form##_s, [base + 0x08] = eor_##form,     \
+            [base + 0x09] = eor_##form##_s, [base + 0x10] = add_##form, [base + 0x11] = add_##form##_s, \
+            [base + 0x14] = adc_##form, [base + 0x15] = adc_##form##_s, [base + 0x16] = sbc_##form,     \
+            [base + 0x17] = sbc_##form##_s, [base + 0x1A] = sub_##form, [base + 0x1B] = sub_##form##_s, \
+            [base + 0x1C] = rsb_##form, [base + 0x1D] = rsb_##form##_s
+
+#define PLAIN_IMMEDIATES(base)                                                                            \
+    [base + 0x00] = addw, [base + 0x04] = movw, [base + 0x0A] = subw, [base + 0x0C] = movt,               \
+            [base + 0x10] = cpu_saturate, [base + 0x12] = cpu_saturate, [base + 0x14] = sbfx,             \
+            [base + 0x16] = bit_field_insert, [base + 0x18] = cpu_saturate, [base + 0x1A] = cpu_saturate, \
+            [base + 0x1C] = ubfx
+
+/* By bits 28..20; what is not here is undefined. The first quarter is the 16-bit B. */
+static cpu_op *const by_first_half[512] = {
+    [0x080 ... 0x083] = cpu_ldm_stm,  [0x084 ... 0x087] = cpu_dual_exclusive,
+    [0x088 ... 0x08B] = cpu_ldm_stm,  [0x08C ... 0x08F] = cpu_dual_exclusive,
+    [0x090 ... 0x093] = cpu_ldm_stm,  [0x094 ... 0x097] = cpu_dual_exclusive,
+    [0x098 ... 0x09B] = cpu_ldm_stm,  [0x09C ... 0x09F] = cpu_dual_exclusive,
+    OPERATIONS(0x0A0, reg),           [0x0AC] = pack_halves,
+    [0x0C0 ... 0x0EF] = coprocessor,  OPERATIONS(0x100, imm),
+    PLAIN_IMMEDIATES(0x120),          OPERATIONS(0x140, imm),
+    PLAIN_IMMEDIATES(0x160),          [0x1A0 ... 0x1AF] = cpu_dp_register,
+    [0x1B0 ... 0x1B7] = cpu_multiply, [0x1B8 ... 0x1BF] = cpu_long_multiply,
+    [0x1C0 ... 0x1EF] = coprocessor,
 };
+
+cpu_op *cpu_thumb32(uint32_t insn)
+{
+    cpu_op *op;
+
+    if ((insn & 0xF8008000u) == 0xF0008000u)
+        return branch[cpu_bits(insn, 12, 3)];
+    op = insn >> 25 == 0x7C ? cpu_load_store_single[cpu_bits(insn, 20, 5)]
+                            : by_first_half[cpu_bits(insn, 20, 9)];
+    return op ? op : cpu_undefined;
+}

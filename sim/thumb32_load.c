@@ -12,7 +12,7 @@
 #define RD(i) (((i) >> 8) & 15u)
 #define RM(i) ((i)&15u)
 
-static bool load_single(struct cpu *c, uint32_t address, unsigned size, bool sign, uint32_t *v)
+static inline bool load_single(struct cpu *c, uint32_t address, unsigned size, bool sign, uint32_t *v)
 {
     if (size == 4)
         return cpu_load32(c, address, v);
@@ -30,7 +30,7 @@ static bool load_single(struct cpu *c, uint32_t address, unsigned size, bool sig
     return true;
 }
 
-static bool store_single(struct cpu *c, uint32_t address, unsigned size, uint32_t v)
+static inline bool store_single(struct cpu *c, uint32_t address, unsigned size, uint32_t v)
 {
     if (size == 4)
         return cpu_store32(c, address, v);
@@ -178,25 +178,24 @@ static bool unprivileged_refused(struct cpu *c, uint32_t address)
     return true;
 }
 
-void cpu_load_store_single(struct cpu *c, uint32_t i)
+/* One load or store; all but the first two parameters are constants in each handler. `long_offset`: bit 23,
+ * the form with twelve bits. */
+static inline __attribute__((always_inline)) void single(struct cpu *c, uint32_t i, const unsigned size,
+                                                         const bool load, const bool sign,
+                                                         const bool long_offset)
 {
-    static const uint8_t sizes[4] = {1, 2, 4, 0};
-    unsigned rn = RN(i), rt = RT(i), size = sizes[cpu_bits(i, 21, 2)];
-    bool load = i & (1u << 20), sign = i & (1u << 24), writeback = false, indexed = false;
+    unsigned rn = RN(i), rt = RT(i);
+    bool writeback = false, indexed = false;
     uint32_t base = c->r[rn], address, after = 0, v;
 
-    if (size == 0 || (sign && (!load || size == 4))) {
-        cpu_undefined(c, i);
-        return;
-    }
     if (rn == CPU_PC) { /* literal */
         if (!load) {
             cpu_undefined(c, i);
             return;
         }
         base &= ~3u;
-        address = i & (1u << 23) ? base + (i & 0xFFFu) : base - (i & 0xFFFu);
-    } else if (i & (1u << 23)) {
+        address = long_offset ? base + (i & 0xFFFu) : base - (i & 0xFFFu);
+    } else if (long_offset) {
         address = base + (i & 0xFFFu);
     } else if (i & (1u << 11)) {
         bool index = i & (1u << 10), add = i & (1u << 9);
@@ -243,3 +242,28 @@ void cpu_load_store_single(struct cpu *c, uint32_t i)
     if (writeback)
         cpu_put(c, rn, after);
 }
+
+#define SINGLE(name, size, load, sign)                  \
+    static void name(struct cpu *c, uint32_t i)         \
+    {                                                   \
+        single(c, i, size, load, sign, false);          \
+    }                                                   \
+    static void name##_imm12(struct cpu *c, uint32_t i) \
+    {                                                   \
+        single(c, i, size, load, sign, true);           \
+    }
+SINGLE(strb, 1, false, false)
+SINGLE(ldrb, 1, true, false)
+SINGLE(strh, 2, false, false)
+SINGLE(ldrh, 2, true, false)
+SINGLE(str, 4, false, false)
+SINGLE(ldr, 4, true, false)
+SINGLE(ldrsb, 1, true, true)
+SINGLE(ldrsh, 2, true, true)
+
+cpu_op *const cpu_load_store_single[32] = {
+    [0x00] = strb,       [0x01] = ldrb,       [0x02] = strh,        [0x03] = ldrh,
+    [0x04] = str,        [0x05] = ldr,        [0x08] = strb_imm12,  [0x09] = ldrb_imm12,
+    [0x0A] = strh_imm12, [0x0B] = ldrh_imm12, [0x0C] = str_imm12,   [0x0D] = ldr_imm12,
+    [0x11] = ldrsb,      [0x13] = ldrsh,      [0x19] = ldrsb_imm12, [0x1B] = ldrsh_imm12,
+};

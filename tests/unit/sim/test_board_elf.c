@@ -233,6 +233,25 @@ static void huge_memory_size(void **state)
     refuse_with32(PH + 20, 0);
 }
 
+/* The core keeps what it has decoded of its flash: another image must not run as the old one. */
+static void another_image_at_the_same_addresses(void **state)
+{
+    struct board *b = board_new(NULL, NULL);
+
+    (void)state;
+    assert_non_null(b);
+    dp_power_up(b);
+    for (uint32_t value = 1; value <= 3; value++) {
+        struct program p = {0};
+        program_store(&p, CELL, value);
+        program_branch(&p, program_here(&p));
+        load_program(b, 0, &p);
+        board_run_until(b, board_tick(b) + 1000);
+        assert_int_equal(mem_read(b, 0, CELL), value);
+    }
+    board_free(b);
+}
+
 static void nothing_to_load(void **state)
 {
     (void)state;
@@ -298,6 +317,7 @@ int main(void)
         cmocka_unit_test(loads_and_runs),
         cmocka_unit_test(core_without_image_is_held_in_reset),
         cmocka_unit_test(a_second_image_replaces_the_first),
+        cmocka_unit_test(another_image_at_the_same_addresses),
         cmocka_unit_test(segment_may_go_to_sram),
         cmocka_unit_test(zeroed_segment_takes_no_bytes),
         cmocka_unit_test(truncated_at_every_byte),
