@@ -65,7 +65,7 @@ def test_a_block_that_cannot_be_read_is_listed_with_its_error(corral):
 
 
 def test_words_that_mean_nothing(corral):
-    for args in (["--link", "nonsense", "scan"], ["--link", "dry:x=y", "scan"], ["--link", "sim:one.elf", "scan"],
+    for args in (["--link", "nonsense", "scan"], ["--link", "dry:x=y", "scan"], ["--link", "sim:one.elf,", "scan"],
                  ["scan", "--frobnicate"], ["scan", "something"]):
         r = corral("--json", *args)
         assert r.code == 2 and r.out == "", (args, r.code)
