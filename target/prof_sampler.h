@@ -7,8 +7,7 @@
  * a sample writes 24 bytes; closing a packet writes 12 more, whatever its size: the rest of the header is
  * written once. What is not known stays 0, which readers take as "not reported".
  *
- * Size on Cortex-M7: ROM 544 bytes (clang 14 -O2), 392 (-Os), 344 (gcc 12 -Os); RAM 1456 bytes, packet
- * included; stack about 40 bytes and what send takes.
+ * Sizes are in docs/target.md; stack about 40 bytes and what send takes.
  *
  * Where to sample: from an interrupt at the highest priority, at intervals that vary (a fixed interval beats
  * with whatever is periodic in the program). Code that masks that interrupt is never seen: say so.
