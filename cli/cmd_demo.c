@@ -30,8 +30,6 @@ static enum corral_err screen_write(void *ctx, const struct event *event, struct
     (void)d;
     if (event->kind == EVENT_LOG)
         screen->result->logs[event->log.source < 2 ? event->log.source : 2]++;
-    if (event->kind == EVENT_GAP && event->gap.lost > 0)
-        screen->result->lost += (uint64_t)event->gap.lost;
     bool shown = event->kind != EVENT_PROFILE && event->kind != EVENT_HALT && event->kind != EVENT_RUN &&
                  event->kind != EVENT_CLOCK;
     if (screen->out && shown)
@@ -60,11 +58,11 @@ static enum corral_err attach_screen(const struct cli *cli, struct event_bus *bu
     screen->result = r;
     screen->out = cli->json || cli->quiet ? NULL : stdout;
     screen->colour = cli_want_colour(stdout);
-    enum corral_err err = event_bus_attach(bus, sink, d);
+    enum corral_err err = demo_attach(bus, sink, d);
     if (err != CORRAL_OK || !cli->json)
         return err;
     struct sink *json = export_jsonl_stream(stdout);
-    return json ? event_bus_attach(bus, json, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    return json ? demo_attach(bus, json, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
 }
 
 static void say(const struct cli *cli, const char *what)
@@ -122,21 +120,24 @@ static enum corral_err play(const struct cli *cli, const struct demo_options *o,
         err = play_software(cli, o, s, r, d);
     if (err == CORRAL_OK)
         err = play_cti(cli, o, s, r, d);
-    say(cli, "\n== Free run again, cross triggers on");
-    if (err == CORRAL_OK)
+    if (err == CORRAL_OK) {
+        say(cli, "\n== Free run again, cross triggers on");
         err = session_run_for(s, half, cli_stop_flag(), d);
+    }
     if (err == CORRAL_OK)
         err = session_halt(s, 0, NULL, d);
     return err == CORRAL_OK ? session_drain_logs(s, d) : err;
 }
 
-static void collect_top(struct session *s, struct demo_result *r)
+static enum corral_err collect_top(struct session *s, struct demo_result *r, struct diag *d)
 {
     struct symbol_index *symbols[LINK_SIM_CORES] = {session_symbols(s, 0), session_symbols(s, 1)};
     unsigned taken[LINK_SIM_CORES] = {0};
     size_t n = 0;
     struct prof_function *f = prof_aggregate_functions(session_aggregate(s), symbols, LINK_SIM_CORES, &n);
-    for (size_t i = 0; f && i < n; i++) {
+    if (!f)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++) {
         unsigned core = f[i].source;
         struct symbol_function at;
         if (core >= LINK_SIM_CORES || taken[core]++ >= DEMO_TOP)
@@ -149,18 +150,23 @@ static void collect_top(struct session *s, struct demo_result *r)
             top->board_share = session_exact_share(s, core, at.address, at.size);
     }
     free(f);
+    return CORRAL_OK;
 }
 
-static void collect(struct session *s, struct demo_result *r)
+static enum corral_err collect(struct session *s, struct demo_result *r, struct diag *d)
 {
     uint32_t sent;
+    struct tlog_consumer_stats logs;
     session_profile_totals(s, &r->totals);
+    session_log_stats(s, &logs);
+    /* not by the gaps that were drawn: what came late after all is taken back in the totals only */
+    r->lost = logs.lost + r->totals.lost;
     r->firmware_samples = 0;
     for (size_t i = 0; i < session_core_count(s) && r->firmware_samples >= 0; i++)
         r->firmware_samples = session_read_variable(s, i, "prof_samples_sent", &sent, NULL) == CORRAL_OK
                                   ? r->firmware_samples + sent
                                   : -1;
-    collect_top(s, r);
+    return collect_top(s, r, d);
 }
 
 static enum corral_err perform(const struct cli *cli, const struct demo_options *o,
@@ -186,8 +192,8 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
     if (!session_is_board(s))
         err =
             diag_set(d, CORRAL_ERR_USAGE, "demo: it plays on the virtual board only (--link sim or sim:A,B)");
-    if (err == CORRAL_OK && !(*files = demo_files_create(o->out, bus, d)))
-        err = d->code;
+    if (err == CORRAL_OK)
+        err = demo_files_create(o->out, bus, files, d);
     if (err == CORRAL_OK)
         err = session_capture(s, demo_files_capture(*files), d);
     if (err == CORRAL_OK)
@@ -198,10 +204,10 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
             demo_render_board(&r->board, session_profile_port(s));
         err = play(cli, o, s, r, d);
     }
-    if (err == CORRAL_OK) {
-        collect(s, r);
+    if (err == CORRAL_OK)
+        err = collect(s, r, d);
+    if (err == CORRAL_OK)
         err = demo_files_export(*files, s, d);
-    }
     session_close(s);
     return err;
 }

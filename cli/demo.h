@@ -31,7 +31,7 @@ struct demo_function {
 struct demo_result {
     struct link_sim_info board;
     uint64_t logs[3]; /* SMC, DMC, others */
-    uint64_t lost;
+    uint64_t lost;    /* log records, profile packets, and events that a sink had no room for */
     struct prof_totals totals;
     int64_t firmware_samples; /* what the firmware says it sent; -1 = it does not count */
     struct session_rounds software, cti;
@@ -46,9 +46,15 @@ void demo_render_board(const struct link_sim_info *board, uint16_t profile_port)
 void demo_render_result(const struct demo_result *r);
 enum corral_err demo_render_summary(const struct demo_result *r, struct diag *d);
 
+/* The bus takes the sink over; on an error it is freed. */
+enum corral_err demo_attach(struct event_bus *bus, struct sink *sink, struct diag *d);
+
 /* demo_files.c: the files of --out, made together or not at all. */
 struct demo_files;
-struct demo_files *demo_files_create(const char *dir, struct event_bus *bus, struct diag *d);
+/* *files is the caller's to close also after an error, when the bus is gone: its sinks write to the capture.
+ */
+enum corral_err demo_files_create(const char *dir, struct event_bus *bus, struct demo_files **files,
+                                  struct diag *d);
 struct capture_writer *demo_files_capture(struct demo_files *f);
 /* The profile exports, once everything is collected. */
 enum corral_err demo_files_export(struct demo_files *f, struct session *s, struct diag *d);

@@ -50,37 +50,43 @@ static enum corral_err make_dir(struct demo_files *f, const char *dir, struct di
     return CORRAL_OK;
 }
 
-static enum corral_err attach(struct event_bus *bus, struct sink *sink, struct diag *d)
+enum corral_err demo_attach(struct event_bus *bus, struct sink *sink, struct diag *d)
 {
-    return sink ? event_bus_attach(bus, sink, d) : d->code;
+    enum corral_err err = event_bus_attach(bus, sink, d);
+    if (err != CORRAL_OK)
+        sink_free(sink, NULL);
+    return err;
 }
 
-struct demo_files *demo_files_create(const char *dir, struct event_bus *bus, struct diag *d)
+/* `made` first: a sink that is there has its file, whatever becomes of it on the bus. */
+static enum corral_err attach(struct demo_files *f, int file, struct event_bus *bus, struct sink *sink,
+                              struct diag *d)
 {
-    struct demo_files *f = calloc(1, sizeof(*f));
-    if (!f) {
-        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-        return NULL;
-    }
-    if (make_dir(f, dir, d) != CORRAL_OK)
-        goto fail;
+    if (!sink)
+        return d->code;
+    f->made[file] = true;
+    return demo_attach(bus, sink, d);
+}
+
+enum corral_err demo_files_create(const char *dir, struct event_bus *bus, struct demo_files **files,
+                                  struct diag *d)
+{
+    struct demo_files *f = *files = calloc(1, sizeof(*f));
+    if (!f)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = make_dir(f, dir, d);
+    if (err != CORRAL_OK)
+        return err;
     f->capture = capture_writer_open(f->path[FILE_CAPTURE], wall_clock_ns(), d);
     if (!f->capture)
-        goto fail;
+        return d->code;
     f->made[FILE_CAPTURE] = true;
-    if (attach(bus, capture_sink_new(f->capture, d), d) != CORRAL_OK)
-        goto fail;
-    if (attach(bus, export_jsonl_open(f->path[FILE_EVENTS], d), d) != CORRAL_OK)
-        goto fail;
-    f->made[FILE_EVENTS] = true;
-    if (attach(bus, export_timeline_open(f->path[FILE_TIMELINE], d), d) != CORRAL_OK)
-        goto fail;
-    f->made[FILE_TIMELINE] = true;
-    return f;
-fail:
-    /* the sinks that are attached still hold their files open: the bus closes them, the names go now */
-    demo_files_close(f, false, NULL, NULL);
-    return NULL;
+    err = attach(f, FILE_CAPTURE, bus, capture_sink_new(f->capture, d), d);
+    if (err == CORRAL_OK)
+        err = attach(f, FILE_EVENTS, bus, export_jsonl_open(f->path[FILE_EVENTS], d), d);
+    if (err == CORRAL_OK)
+        err = attach(f, FILE_TIMELINE, bus, export_timeline_open(f->path[FILE_TIMELINE], d), d);
+    return err;
 }
 
 struct capture_writer *demo_files_capture(struct demo_files *f)

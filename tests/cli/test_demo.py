@@ -115,6 +115,37 @@ def strip(ev):
     return [{k: v for k, v in e.items() if k != "host_ns"} for e in ev]
 
 
+def test_a_late_packet_is_not_lost(corral):
+    """Somebody else's packets 1, 5, 3: 2 and 4 are missing. What is drawn first as a gap of three is two."""
+    port = free_port()
+
+    def packet(seq):
+        head = bytearray(252)
+        head[0:4] = bytes([0x3E, 0xA0 | 17, 252, 0])
+        head[168:172] = seq.to_bytes(4, "big")
+        return bytes(head)
+
+    p = corral.start("--json", "demo", "--seconds", "0.1", "--rounds", "1", "--listen", f"127.0.0.1:{port}")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.connect(("127.0.0.1", port))
+        heard = 0  # the host says so when nobody listens yet
+        while heard < 2 and p.poll() is None:
+            time.sleep(0.01)
+            try:
+                s.send(b"?")
+                heard += 1
+            except ConnectionRefusedError:
+                heard = 0
+        for seq in 1, 5, 3:
+            s.send(packet(seq))
+    out, err = p.communicate(timeout=240)
+    events = [json.loads(line) for line in out.splitlines()]
+    assert p.returncode == 0, err
+    gaps = [e["lost"] for e in events if e["kind"] == "gap"]
+    assert gaps == [3], gaps
+    assert events[-1]["lost"] == 2, events[-1]
+
+
 def test_same_seed_same_trace(corral):
     first, second = demo(corral, "--seed", 7), demo(corral, "--seed", 7)
     assert strip(first) == strip(second)
@@ -209,6 +240,13 @@ def test_out_cannot_be_created(corral):
 
 def test_out_is_not_writable(corral):
     refused(corral, 1, "/proc", *QUICK, "--out", "/proc/corral-demo")
+
+
+def test_out_with_a_folder_in_the_way(corral):
+    """A later file cannot be made: the earlier ones go again."""
+    os.makedirs(corral.path("o/events.jsonl"))
+    refused(corral, 1, "events.jsonl", "demo", "--listen", LISTEN, "--out", "o")
+    assert os.listdir(corral.path("o")) == ["events.jsonl"]
 
 
 def core_image(corral, n):
