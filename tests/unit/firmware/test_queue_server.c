@@ -214,7 +214,7 @@ static void the_host_may_scribble_over_our_own_fields(void **state)
     exchange(r, 0, (const uint32_t[8]){ARC_MSG_TEST, 1}, response);
     r->words[0] = 0x40010000; /* the control block */
     r->words[1] = 0xFFFF;
-    *queue_word(r, 0, ARC_QUEUE_REQUEST_RPTR) = 0xFFFFFFFF;
+    *queue_word(r, 0, ARC_QUEUE_REQUEST_RPTR) = 2; /* as if what comes had been taken */
     *queue_word(r, 0, ARC_QUEUE_RESPONSE_WPTR) = 77;
     *queue_word(r, 0, ARC_QUEUE_SERIAL) = 1000;
     send_message(r, 0, (const uint32_t[8]){ARC_MSG_TEST, 2});
@@ -223,7 +223,12 @@ static void the_host_may_scribble_over_our_own_fields(void **state)
     assert_int_equal(*queue_word(r, 0, ARC_QUEUE_RESPONSE_WPTR), 2);
     assert_true(take_answer(r, 0, response));
     assert_int_equal(response[1], 3);
-    assert_int_equal(response[2], 2); /* the serial is the private one */
+    assert_int_equal(response[2], 2);               /* the serial is the private one */
+    *queue_word(r, 0, ARC_QUEUE_REQUEST_RPTR) = 1;  /* as if it were still to be taken */
+    *queue_word(r, 0, ARC_QUEUE_RESPONSE_WPTR) = 6; /* as if the answers had no room */
+    assert_false(queue_server_poll(&r->server));
+    exchange(r, 0, (const uint32_t[8]){ARC_MSG_TEST, 3}, response);
+    assert_int_equal(response[1], 4);
     free(r);
 }
 
