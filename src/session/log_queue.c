@@ -8,7 +8,8 @@
 
 #define LOOK_NS      (100 * NS_PER_MS) /* how often a restart of the firmware is looked for */
 #define RETRY_NS     NS_PER_S          /* after a SETUP that failed */
-#define LAST_BATCHES 4                 /* left over in the buffer when the firmware starts again */
+#define SOON_NS      (5 * NS_PER_MS)   /* how often in the first 100 ms */
+#define LAST_BATCHES 4                 /* left over in a buffer that the firmware leaves */
 
 static void take_the_rest(struct session_log *log, struct link *link)
 {
@@ -27,20 +28,31 @@ static void say_reset(struct session_log *log)
     event_bus_publish(log->session->bus, &e);
 }
 
+static void move_to(struct session_log *log, uint64_t address)
+{
+    log->options.address = address;
+    tlog_consumer_move(log->consumer, address);
+}
+
+/* The firmware was started again: it has forgotten our buffer, and may already have taken its own. */
+static void go_back(struct session_log *log, struct link *link)
+{
+    take_the_rest(log, link);
+    tlog_consumer_restarted(log->consumer);
+    move_to(log, log->own_address);
+    say_reset(log);
+}
+
 static void set_up(struct session_log *log, struct link *link, int64_t now)
 {
-    bool again = log->options.address == log->setup_address; /* it was set up before */
     log->setup_error = (struct diag)DIAG_INIT;
-    if (again)
-        take_the_rest(log, link);
+    take_the_rest(log, link);
     if (tlog_setup_run(log->setup, link, &log->setup_error) != CORRAL_OK) {
         log->next_look = now + RETRY_NS;
         return;
     }
-    if (again)
-        tlog_consumer_restarted(log->consumer);
-    else if (session_log_new_consumer(log, log->setup_address, &log->setup_error) != CORRAL_OK)
-        tlog_setup_release(log->setup, link, NULL);
+    take_the_rest(log, link); /* what came while we asked stays in the old buffer */
+    move_to(log, log->setup_address);
     log->next_look = host_clock_now(log->session->clock) + LOOK_NS;
 }
 
@@ -54,12 +66,13 @@ void session_log_set_up(struct session_log *log, struct link *link)
         log->next_look = now + LOOK_NS;
         if (tlog_setup_restarted(log->setup, link, &restarted, NULL) != CORRAL_OK || !restarted)
             return;
-        say_reset(log);
+        go_back(log, link);
     }
     /* What it has refused once it will refuse again, until it is another firmware. */
     enum tlog_setup_state state = tlog_setup_state(log->setup);
     if (state == TLOG_SETUP_UNSUPPORTED || state == TLOG_SETUP_REFUSED || state == TLOG_SETUP_BAD_VERSION)
         return;
+    log->next_look = now + (now - log->since_ns < LOOK_NS ? SOON_NS : LOOK_NS);
     if (tlog_setup_ready(log->setup, link, &ready, NULL) == CORRAL_OK && ready)
         set_up(log, link, now);
 }

@@ -30,7 +30,8 @@ static bool default_place(const struct session *s, size_t core, struct log_place
     uint32_t ap = core_ap(s->cores[core]);
     bool board = s->is_board && ap < LINK_SIM_CORES;
     uint32_t address = 0, size = 0;
-    *place = (struct log_place){.size = board ? s->board.log_buffer_size : 0};
+    *place = (struct log_place){.size = board ? s->board.log_buffer_size : 0,
+                                .set_up = board && ap == 0}; /* the queue is core 0's */
     if (s->symbols[core] && symbol_lookup(s->symbols[core], "tlog_buffer", &address, &size)) {
         place->address = address;
         if (size)
@@ -39,7 +40,6 @@ static bool default_place(const struct session *s, size_t core, struct log_place
     }
     if (board)
         place->address = s->board.log_buffer[ap];
-    place->set_up = board && ap == 0; /* the queue is core 0's */
     return board;
 }
 
@@ -72,37 +72,6 @@ static void on_raw_batch(void *ctx, const uint8_t *data, size_t size, int64_t ho
         capture_writer_packet(s->capture, s->capture_logs[log->core], host_ns, data, size, NULL, NULL);
 }
 
-static void add(struct tlog_consumer_stats *sum, const struct tlog_consumer_stats *one)
-{
-    sum->polls += one->polls;
-    sum->batches += one->batches;
-    sum->records += one->records;
-    sum->bytes += one->bytes;
-    sum->gaps += one->gaps;
-    sum->lost += one->lost;
-    sum->restarts += one->restarts;
-    sum->torn += one->torn;
-    sum->anomalies += one->anomalies;
-}
-
-enum corral_err session_log_new_consumer(struct session_log *log, uint64_t address, struct diag *d)
-{
-    struct tlog_consumer_stats stats;
-    struct tlog_consumer_options options = log->options;
-    options.address = address;
-    struct tlog_consumer *consumer = tlog_consumer_new(&options, log->session->bus, d);
-    if (!consumer)
-        return d ? d->code : CORRAL_ERR_NO_MEMORY;
-    if (log->consumer) {
-        tlog_consumer_get_stats(log->consumer, &stats);
-        add(&log->before, &stats);
-        tlog_consumer_free(log->consumer);
-    }
-    log->consumer = consumer;
-    log->options.address = address;
-    return CORRAL_OK;
-}
-
 /* core NULL: memory only. */
 static enum corral_err start_log(struct session *s, const struct core *core, const struct log_place *place,
                                  bool look_only, struct diag *d)
@@ -121,6 +90,7 @@ static enum corral_err start_log(struct session *s, const struct core *core, con
         .stream = log->stream,
         .core = core ? log->core_name : NULL,
         .ap = core ? core_ap(core) : 0,
+        .address = place->address,
         .capacity = place->size,
         .staging = place->staging,
         .timestamp_hz = place->timestamp_hz,
@@ -128,9 +98,10 @@ static enum corral_err start_log(struct session *s, const struct core *core, con
         .raw_ctx = log,
     };
     log->since_ns = host_clock_now(s->clock);
-    if (session_log_new_consumer(log, place->address, d) != CORRAL_OK)
+    log->consumer = tlog_consumer_new(&log->options, s->bus, d);
+    if (!log->consumer)
         return d->code;
-    if (place->set_up) {
+    if (place->set_up && place->size == s->board.log_buffer_size) {
         struct tlog_setup_options setup = {
             .ap = log->options.ap,
             .address = s->board.log_host_buffer,
@@ -143,6 +114,7 @@ static enum corral_err start_log(struct session *s, const struct core *core, con
             .response_ns = LOG_SETUP_NS,
         };
         log->setup_address = setup.address;
+        log->own_address = place->address;
         log->setup = tlog_setup_new(&setup, d);
         if (!log->setup)
             return d->code;
@@ -333,8 +305,15 @@ void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum)
     for (size_t i = 0; i < s->log_count; i++) {
         struct tlog_consumer_stats one;
         tlog_consumer_get_stats(s->logs[i].consumer, &one);
-        add(sum, &one);
-        add(sum, &s->logs[i].before);
+        sum->polls += one.polls;
+        sum->batches += one.batches;
+        sum->records += one.records;
+        sum->bytes += one.bytes;
+        sum->gaps += one.gaps;
+        sum->lost += one.lost;
+        sum->restarts += one.restarts;
+        sum->torn += one.torn;
+        sum->anomalies += one.anomalies;
     }
 }
 

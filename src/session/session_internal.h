@@ -21,15 +21,14 @@ struct session_log {
     size_t core;                          /* index into cores, and which capture interface */
     struct tlog_consumer_options options; /* of the consumer; its strings are those above */
     struct tlog_consumer *consumer;
-    struct tlog_consumer_stats before; /* of consumers that were replaced */
-    bool look_only;                    /* never takes a batch */
-    int job;                           /* of the link thread */
+    bool look_only; /* never takes a batch */
+    int job;        /* of the link thread */
 
     /* The message queue, where there is one: the log is given a buffer of its own once the firmware is ready.
      */
     struct tlog_setup *setup;
-    uint64_t setup_address;
-    int64_t next_look; /* when the queue is looked at again */
+    uint64_t setup_address, own_address; /* the buffer we give; the one that the firmware takes by itself */
+    int64_t next_look;                   /* when the queue is looked at again */
     struct diag setup_error;
 
     /* For session_log_status. */
@@ -104,7 +103,6 @@ void session_clocks_close(struct session *s);
 
 /* logs.c */
 void session_logs_close(struct session *s);
-enum corral_err session_log_new_consumer(struct session_log *log, uint64_t address, struct diag *d);
 
 /* log_queue.c: before each poll; on the link's thread. An error of the queue stays with the log. */
 void session_log_set_up(struct session_log *log, struct link *link);

@@ -86,11 +86,17 @@ void tlog_consumer_reset(struct tlog_consumer *c)
     tlog_emitter_reset(c->emitter);
 }
 
-void tlog_consumer_restarted(struct tlog_consumer *c)
+void tlog_consumer_move(struct tlog_consumer *c, uint64_t address)
 {
+    c->address = address;
     c->magic_seen = false;
     c->unreleased_size = 0;
     c->complaint.made = false;
+}
+
+void tlog_consumer_restarted(struct tlog_consumer *c)
+{
+    tlog_consumer_move(c, c->address);
     tlog_emitter_restarted(c->emitter);
 }
 

@@ -50,6 +50,8 @@ enum corral_err tlog_consumer_poll(struct tlog_consumer *c, struct link *link, b
 
 /* The target was reset: forget the baseline and the magic. */
 void tlog_consumer_reset(struct tlog_consumer *c);
+/* The firmware goes on in another buffer of the same size: loss is counted across the move. */
+void tlog_consumer_move(struct tlog_consumer *c, uint64_t address);
 /* The firmware was started again, and its buffer set up anew: the next record is a restart, whatever its
  * sequence. */
 void tlog_consumer_restarted(struct tlog_consumer *c);

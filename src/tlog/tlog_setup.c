@@ -257,7 +257,12 @@ enum corral_err tlog_setup_restarted(struct tlog_setup *s, struct link *link, bo
 {
     *restarted = false;
     s->link = link;
-    return s->state == TLOG_SETUP_ACTIVE ? arc_client_restarted(s->client, restarted, d) : CORRAL_OK;
+    if (s->state != TLOG_SETUP_ACTIVE)
+        return CORRAL_OK;
+    enum corral_err err = arc_client_restarted(s->client, restarted, d);
+    if (err == CORRAL_OK && *restarted)
+        s->state = TLOG_SETUP_OFF;
+    return err;
 }
 
 enum corral_err tlog_setup_release(struct tlog_setup *s, struct link *link, struct diag *d)

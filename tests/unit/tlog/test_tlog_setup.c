@@ -368,6 +368,9 @@ static void restart_is_found_and_set_up_again(void **state)
     assert_int_equal(tlog_setup_restarted(r->setup, r->link, &restarted, NULL), CORRAL_OK);
     assert_true(restarted);
     assert_int_equal(r->device->writes, writes); /* looking writes nothing */
+    assert_int_equal(tlog_setup_state(r->setup), TLOG_SETUP_OFF);
+    assert_int_equal(tlog_setup_restarted(r->setup, r->link, &restarted, NULL), CORRAL_OK);
+    assert_false(restarted); /* told once */
     assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_OK);
     tlog_consumer_restarted(r->consumer);
     /* numbered higher than before by chance: a restart all the same, and nothing is lost */
