@@ -98,6 +98,17 @@ static void arrive(struct board_core *k, uint32_t level, uint32_t pulse)
     settle(k, pulse);
 }
 
+/* The last change on the way to core `to`; NULL when there is none. */
+static struct board_ctm_arrival *last_to(struct board_ctm *m, unsigned to)
+{
+    for (unsigned i = m->count; i > 0; i--) {
+        struct board_ctm_arrival *a = &m->queue[(m->head + i - 1) % BOARD_CTM_QUEUE];
+        if (a->to == to)
+            return a;
+    }
+    return NULL;
+}
+
 static void send(struct board_core *from, uint32_t level, uint32_t pulse)
 {
     struct board *b = from->board;
@@ -109,11 +120,12 @@ static void send(struct board_core *from, uint32_t level, uint32_t pulse)
             arrive(&b->core[n], level, pulse);
             continue;
         }
-        unsigned last = (m->head + m->count - 1) % BOARD_CTM_QUEUE;
-        if (m->count == BOARD_CTM_QUEUE) {
+        struct board_ctm_arrival *last = last_to(m, n);
+        /* Room for one change to each core is kept: another core's must not take this one's place. */
+        if (m->count >= BOARD_CTM_QUEUE - BOARD_CORES && last) {
             /* Clause 6: pulses too close to each other may merge. The last one on the way takes both. */
-            m->queue[last].pulse |= pulse;
-            m->queue[last].level = level;
+            last->pulse |= pulse;
+            last->level = level;
             continue;
         }
         uint64_t tick = b->tick + b->ctm_latency;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CTI and CTM of the board: one test for each clause of the cross-trigger sheet 1.4 that it models. */
 #include "board_fixture.h"
+#include "sim/cti.h"
 
 static void both_halted(struct board *b)
 {
@@ -261,6 +262,26 @@ static void clause_6_pulse_on_an_active_channel_has_no_effect(void **state)
     mem_write(b, 0, CTI_APPPULSE, RESTART_CHANNEL);
     assert_false(is_halted(b, 0));
     assert_false(is_halted(b, 1));
+    board_free(b);
+}
+
+/* More changes on the way than the matrix keeps: they merge, but never with those of another core. */
+static void clause_6_merged_pulses_keep_their_direction(void **state)
+{
+    (void)state;
+    struct board *b = board_cross_triggered(
+        &(struct board_config){.core_hz = {10000000, 10000000}, .ctm_latency = 1000000});
+    mem_write(b, 0, CTI_OUTEN(1), 0x8);
+    mem_write(b, 1, CTI_OUTEN(1), 0x4);
+    uint64_t begin = board_tick(b);
+    for (unsigned i = 0; i < BOARD_CTM_QUEUE + 10; i++)
+        mem_write(b, 0, CTI_APPPULSE, 0x4);
+    mem_write(b, 1, CTI_APPPULSE, 0x8);
+    assert_true(board_tick(b) - begin < 1000000); /* all of it is on the way */
+    assert_int_equal(mem_read(b, 0, CTI_TRIGOUT), 0);
+    board_run_until(b, board_tick(b) + 1000000);
+    assert_int_equal(mem_read(b, 0, CTI_TRIGOUT), 2);
+    assert_int_equal(mem_read(b, 1, CTI_TRIGOUT), 2);
     board_free(b);
 }
 
@@ -564,6 +585,7 @@ int main(void)
         cmocka_unit_test(clause_5_intack_before_the_request_does_nothing),
         cmocka_unit_test(clause_6_apppulse_leaves_appset_alone),
         cmocka_unit_test(clause_6_pulse_on_an_active_channel_has_no_effect),
+        cmocka_unit_test(clause_6_merged_pulses_keep_their_direction),
         cmocka_unit_test(clause_7_held_appset_blocks_the_acknowledge),
         cmocka_unit_test(clause_8_halted_input_is_a_pulse),
         cmocka_unit_test(clause_8_gate_does_not_keep_events_away),
