@@ -139,6 +139,7 @@ static int send(struct tlog_queue *q, const struct shape *s,
 {
 	unsigned long end = jiffies + msecs_to_jiffies(SPACE_MS);
 	u32 wptr, rptr, at;
+	bool told = false;
 	unsigned int i;
 	int n;
 
@@ -151,11 +152,14 @@ static int send(struct tlog_queue *q, const struct shape *s,
 		n = requests(q, s, &wptr, &rptr);
 		if (n < 0)
 			return n;
-		if (!n)
-			/* All that was sent was taken; answers that never came will not. */
-			q->unanswered = min_t(unsigned int, q->unanswered, 1);
+		/* An earlier driver's count too, if this one is newly loaded. */
+		q->unanswered = max_t(unsigned int, q->unanswered, n);
 		if (n < (int)s->entries)
 			break;
+		/* Whoever filled the queue may have rung in vain. */
+		if (!told)
+			ring_bell(q);
+		told = true;
 		if (late)
 			return -ETIMEDOUT;
 		nap();
@@ -231,7 +235,7 @@ int tlog_queue_exchange(struct tlog_queue *q, const u32 request[8],
 	if (!ret) {
 		ret = receive(q, &shape, response);
 		if (ret)
-			q->unanswered++;
+			q->unanswered = min(q->unanswered + 1, shape.entries);
 	}
 	mutex_unlock(&q->lock);
 	return ret;
