@@ -2,6 +2,7 @@
 /* Real and virtual host time (host_clock.h). */
 #include "base/host_clock.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -66,7 +67,7 @@ void host_clock_sleep_until(struct host_clock *clock, int64_t when)
         struct timespec ts = {.tv_sec = when / NS_PER_S, .tv_nsec = when % NS_PER_S};
         if (when <= host_clock_now(clock))
             return;
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) != 0)
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
             ; /* interrupted by a signal: the deadline has not moved */
         return;
     }

@@ -21,8 +21,8 @@ struct link_sim_options {
     bool count_pcs;           /* keep exact counts for link_sim_pc_count */
     bool log_accesses;        /* keep the bus log for link_sim_bus_log */
     struct host_clock *clock; /* virtual; must outlive the link */
-    /* A datagram left a core's port. Called on the link's thread; may block until it has been taken. May be
-     * NULL. `port` is the UDP source port of that core. */
+    /* A datagram left a core's port. Called on the link's thread; may block until it has been taken. `data`
+     * is borrowed. May be NULL. */
     void (*datagram)(void *ctx, unsigned core, const uint8_t *data, size_t size);
     /* A core's UART wrote a byte. May be NULL. */
     void (*uart)(void *ctx, unsigned core, uint8_t byte);

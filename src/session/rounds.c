@@ -69,11 +69,10 @@ static void median_and_max(int64_t *values, unsigned n, int64_t *median, int64_t
     *max = values[n - 1];
 }
 
-/* -1 when the program does not count them. */
-static int64_t missed_so_far(struct session *s)
+/* False when the program does not count them. */
+static bool missed_so_far(struct session *s, uint32_t *missed)
 {
-    uint32_t missed;
-    return session_read_variable(s, 0, "mailbox_missed", &missed, NULL) == CORRAL_OK ? (int64_t)missed : -1;
+    return session_read_variable(s, 0, "mailbox_missed", missed, NULL) == CORRAL_OK;
 }
 
 enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns,
@@ -91,7 +90,8 @@ enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     }
     enum corral_err err = CORRAL_OK;
-    int64_t missed = missed_so_far(s);
+    uint32_t missed_before = 0, missed_after = 0;
+    bool missed_known = missed_so_far(s, &missed_before);
     int64_t worst_difference = 0;
     bool board_known = true;
     for (unsigned i = 0; i < rounds && err == CORRAL_OK; i++) {
@@ -99,7 +99,11 @@ enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64
         struct one_round r = {.s = s, .run_ns = run_ns + (int64_t)(i * 7919u % 1000u) * NS_PER_US};
         err = session_call(s, do_round, &r, d);
         if (err == CORRAL_OK && r.measured_ns == EVENT_NO_TIME)
-            err = diag_set(d, CORRAL_ERR_UNSUPPORTED, "the cores have no cycle counter to measure skew with");
+            err =
+                diag_set(d, CORRAL_ERR_UNSUPPORTED,
+                         "the skew of round %u cannot be measured: a core stopped by itself, or its clock is "
+                         "not known",
+                         i + 1);
         if (err == CORRAL_OK)
             err = event_bus_drain(s->bus, d);
         if (err == CORRAL_OK && stop && atomic_load(stop))
@@ -120,7 +124,8 @@ enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64
             median_and_max(board, rounds, &out->board_median_ns, &out->board_max_ns);
             out->worst_difference_ns = worst_difference;
         }
-        out->deadlines_missed = missed < 0 ? -1 : missed_so_far(s) - missed;
+        missed_known = missed_known && missed_so_far(s, &missed_after);
+        out->deadlines_missed = missed_known ? (int64_t)(uint32_t)(missed_after - missed_before) : -1;
     }
     free(measured);
     free(board);
