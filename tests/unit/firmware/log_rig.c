@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-struct log_rig *log_rig_new(uint8_t mode, uint32_t buffer_size, uint32_t staging_size)
+struct log_rig *log_rig_new(unsigned mode, uint32_t buffer_size, uint32_t staging_size)
 {
     struct log_rig *r = calloc(1, sizeof(*r));
     assert_non_null(r);
@@ -20,7 +20,7 @@ struct log_rig *log_rig_new(uint8_t mode, uint32_t buffer_size, uint32_t staging
     for (uint32_t i = 0; i < sizeof(r->text); i++)
         r->text[i] = (char)('A' + i % 26);
     const struct tlog_producer_config config = {
-        .port = &r->host->port, .staging = r->staging, .staging_size = staging_size, .mode = mode};
+        .port = &r->host->port, .staging = r->staging, .staging_size = staging_size, .mode = (uint8_t)mode};
     assert_true(tlog_producer_init(&r->producer, &config));
     return r;
 }

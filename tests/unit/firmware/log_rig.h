@@ -13,7 +13,7 @@ struct log_rig {
 };
 
 /* Neither attached nor anything staged. In compatible mode torn records are allowed. */
-struct log_rig *log_rig_new(uint8_t mode, uint32_t buffer_size, uint32_t staging_size);
+struct log_rig *log_rig_new(unsigned mode, uint32_t buffer_size, uint32_t staging_size);
 /* Checks the counters against what the host got, and the guards. */
 void log_rig_free(struct log_rig *r);
 bool log_rig_attach(struct log_rig *r);

@@ -35,7 +35,7 @@ static const char *message(struct log_rig *r, uint32_t n, uint32_t *length)
 
 enum consumer { CONSUMER_QUICK, CONSUMER_SLOW, CONSUMER_LATER };
 
-static void eighteen_messages(uint8_t mode, enum consumer consumer)
+static void eighteen_messages(unsigned mode, enum consumer consumer)
 {
     struct log_rig *r = log_rig_new(mode, 4112, STAGING);
     if (consumer != CONSUMER_LATER)

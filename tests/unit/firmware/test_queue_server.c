@@ -348,7 +348,7 @@ static void changed(void *ctx, bool attached)
     c->released += !attached;
 }
 
-static void control_start(struct control_rig *c, uint8_t mode, uint32_t size)
+static void control_start(struct control_rig *c, unsigned mode, uint32_t size)
 {
     *c = (struct control_rig){.log = log_rig_new(mode, size, 4096)};
     c->control = (struct tlog_control){
@@ -372,7 +372,7 @@ static uint32_t control_send(struct control_rig *c, uint32_t word0, uint64_t add
 static void the_codes_of_sheet_2_in_their_order(void **state)
 {
     (void)state;
-    for (uint8_t mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
+    for (unsigned mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
         struct control_rig c;
         control_start(&c, mode, 4112);
         c.control.unable = true; /* first, for every subcommand, bad ones too */
@@ -410,7 +410,7 @@ static void setup_refuses_28_and_takes_29_in_compatible_mode(void **state)
 {
     (void)state;
     for (uint32_t size = 28; size <= 33; size++) {
-        for (uint8_t mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
+        for (unsigned mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
             struct control_rig c;
             control_start(&c, mode, size);
             bool taken = size >= (mode == TLOG_PRODUCER_COMPATIBLE ? 29u : 32u);
@@ -424,7 +424,7 @@ static void setup_refuses_28_and_takes_29_in_compatible_mode(void **state)
 static void setup_twice_adopts_the_new_address(void **state)
 {
     (void)state;
-    for (uint8_t mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
+    for (unsigned mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
         struct control_rig c;
         control_start(&c, mode, 4112 + 64);
         assert_int_equal(control_send(&c, SETUP, HOST_ADDRESS, 4112), 0);
@@ -452,7 +452,7 @@ static void setup_twice_adopts_the_new_address(void **state)
 static void release_gives_the_last_batch_or_keeps_it(void **state)
 {
     (void)state;
-    for (uint8_t mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
+    for (unsigned mode = TLOG_PRODUCER_CAREFUL; mode <= TLOG_PRODUCER_COMPATIBLE; mode++) {
         for (unsigned free_buffer = 0; free_buffer < 2; free_buffer++) {
             struct control_rig c;
             control_start(&c, mode, 4112);

@@ -19,7 +19,7 @@ static void setup_28_is_refused_and_29_accepted(void **state)
 {
     (void)state;
     for (uint32_t size = 0; size < 40; size++) {
-        for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+        for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
             struct log_rig *r = log_rig_new(mode, size, 4096);
             assert_int_equal(log_rig_attach(r), size >= (mode == COMPATIBLE ? 29u : 32u));
             log_rig_free(r);
@@ -36,7 +36,7 @@ static void near_capacity_is_3829(void **state)
 {
     (void)state;
     for (uint32_t used = 3827; used <= 3831; used++) {
-        for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+        for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
             struct log_rig *r = log_rig_new(mode, 4112, 4096);
             assert_true(log_rig_attach(r));
             log_rig_stage(r, used);
@@ -55,7 +55,7 @@ static void no_room_is_4084(void **state)
 {
     (void)state;
     for (uint32_t used = 4082; used <= 4086; used++) {
-        for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+        for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
             struct log_rig *r = log_rig_new(mode, 4112, 4096);
             log_rig_stage(r, used); /* boot: no host yet */
             uint32_t sequence = r->producer.sequence;
@@ -72,7 +72,7 @@ static void no_room_is_4084(void **state)
 static void the_longest_text_leaves_exactly_the_nul(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         for (uint32_t length = 4082; length <= 4085; length++) {
             struct log_rig *r = log_rig_new(mode, 4112, 4096);
             assert_true(log_rig_attach(r));
@@ -88,7 +88,7 @@ static void the_longest_text_leaves_exactly_the_nul(void **state)
 }
 
 /* Staged `used` bytes, the last record `last` bytes long, for a buffer with 4080 bytes of payload. */
-static void backlog(uint8_t mode, uint32_t used, uint32_t last, uint32_t lost)
+static void backlog(unsigned mode, uint32_t used, uint32_t last, uint32_t lost)
 {
     struct log_rig *r = log_rig_new(mode, 4096, 4096);
     log_rig_stage(r, used - last);
@@ -116,7 +116,7 @@ static void backlog(uint8_t mode, uint32_t used, uint32_t last, uint32_t lost)
 static void staged_4096_for_4080_is_cut_inside_a_record(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         backlog(mode, 4079, 100, 0);
         backlog(mode, 4080, 100, 0);
         backlog(mode, 4081, 100, 1);
@@ -129,7 +129,7 @@ static void staged_4096_for_4080_is_cut_inside_a_record(void **state)
 static void a_long_text_late_in_the_staging_is_cut_too(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4096, 4096);
         assert_true(log_rig_attach(r));
         log_rig_stage(r, 3828);
@@ -146,7 +146,7 @@ static void a_long_text_late_in_the_staging_is_cut_too(void **state)
 static void owner_1_loses_the_whole_batch_or_none(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         assert_true(log_rig_attach(r));
         assert_true(log_rig_log(r, 10));
@@ -170,7 +170,7 @@ static void owners_2_to_255_count_as_free(void **state)
 {
     (void)state;
     for (unsigned owner = 2; owner <= 255; owner++) {
-        for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+        for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
             struct log_rig *r = log_rig_new(mode, 4112, 4096);
             assert_true(log_rig_attach(r));
             assert_true(log_rig_log(r, 10));
@@ -188,7 +188,7 @@ static void a_destroyed_magic_loses_every_batch_until_setup(void **state)
     (void)state;
     static const uint32_t wrong[] = {0, 0xFFFFFFFF, 0x474F4C54};
     for (unsigned n = 0; n < 3; n++) {
-        for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+        for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
             struct log_rig *r = log_rig_new(mode, 4112, 4096);
             assert_true(log_rig_attach(r));
             host_set_word(r->host, 8, wrong[n]);
@@ -212,7 +212,7 @@ static void a_destroyed_magic_loses_every_batch_until_setup(void **state)
 static void the_hand_off_clears_the_version(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         r->producer.version = 3;
         assert_true(log_rig_attach(r));
@@ -268,7 +268,7 @@ static void a_full_batch_runs_over_only_into_declared_slack(void **state)
 static void two_errors_in_a_burst(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         r->producer.flush_on_error = true;
         assert_true(log_rig_attach(r));
@@ -315,7 +315,7 @@ static void every_kind_of_loss_uses_its_sequence_numbers(void **state)
 static void boot_keeps_the_oldest_4_kib(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         for (uint32_t i = 0; i < 100; i++) {
             r->host->now = i;
@@ -338,7 +338,7 @@ static void boot_keeps_the_oldest_4_kib(void **state)
 static void release_keeps_what_is_staged_for_the_next_host(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         assert_true(log_rig_attach(r));
         assert_true(log_rig_log(r, 5));
@@ -375,7 +375,7 @@ static void a_slow_host_costs_the_careful_mode_nothing(void **state)
     (void)state;
     /* Ten lines a tick for a hundred ticks; the host takes a batch only at every third. */
     uint32_t missing[2];
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         assert_true(log_rig_attach(r));
         for (unsigned tick = 0; tick < 100; tick++) {
@@ -397,7 +397,7 @@ static void a_slow_host_costs_the_careful_mode_nothing(void **state)
 static void panic_flushes_once_or_to_the_end(void **state)
 {
     (void)state;
-    for (uint8_t mode = CAREFUL; mode <= COMPATIBLE; mode++) {
+    for (unsigned mode = CAREFUL; mode <= COMPATIBLE; mode++) {
         struct log_rig *r = log_rig_new(mode, 4112, 4096);
         r->producer.panic_polls = 100;
         assert_true(log_rig_attach(r));
