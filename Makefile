@@ -4,6 +4,8 @@
 #   make               build/corral (release), build/firmware/core0.elf and core1.elf
 #   make run           the demo on the built-in virtual board (ARGS="--seconds 5" adds options)
 #   make test          every test, on an ASan and UBSan build; the last line is the count (ARGS="NAME..." picks)
+#   make test-kernel   the Linux driver in a virtual machine (part of make test; ARGS="SCENARIO..." picks)
+#   make test-kernel-debug  the same on a kernel with KASAN, lockdep and kmemleak, which it builds first (minutes)
 #   make install       honours DESTDIR and prefix
 #   make bench         the benchmarks, on a release build
 #   make fuzz          each fuzz target for SECONDS (60)
@@ -25,7 +27,7 @@ prefix ?= /usr/local
 WERROR = $(if $(CI),true,false)
 SANITIZE = -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
 
-.PHONY: all run test install bench fuzz lint format test-fresh mutants clean deps-run deps-test deps-lint
+.PHONY: all run test test-kernel test-kernel-debug install bench fuzz lint format test-fresh mutants clean deps-run deps-test deps-lint
 .DEFAULT_GOAL := all
 
 all: build/build.ninja
@@ -37,6 +39,16 @@ run: all
 test: build-test/build.ninja
 	@$(NINJA) -C build-test
 	@tools/run-tests build-test $(ARGS)
+
+test-kernel: build-test/build.ninja
+	@$(NINJA) -C build-test corral
+	@python3 tests/kernel/run.py build-test/corral build-test/kernel $(ARGS)
+
+test-kernel-debug: build-test/build.ninja
+	@tools/install-deps debug-kernel
+	@tools/build-debug-kernel build-debug-kernel
+	@$(NINJA) -C build-test corral
+	@python3 tests/kernel/run.py --kernel build-debug-kernel/linux --scale 6 build-test/corral build-test/kernel $(ARGS)
 
 install: all
 	@$(MESON) configure build -Dprefix=$(abspath $(prefix))
@@ -64,7 +76,7 @@ mutants:
 	@tools/run-mutants
 
 clean:
-	rm -rf build build-test build-bench build-fuzz build-mutants
+	rm -rf build build-test build-bench build-fuzz build-mutants build-debug-kernel
 
 # Each target looks for what it needs every time: that takes a tenth of a second.
 deps-run deps-test deps-lint:

@@ -3,7 +3,9 @@
 import stat
 
 # The guest takes one command a line on its second serial port: a number, then shell text. The answer is the
-# output, then "@@ NUMBER RC". What runs in the background must have its output redirected.
+# output, then "@@ NUMBER RC". What runs in the background must have its output redirected, and must be started by
+# a subshell, "( ... & )": the end of a child of its own makes the shell's "read" forget the bytes it had already.
+# For the same reason the shell is not process 1, which gets every orphan.
 INIT = """#!/bin/sh
 export PATH=/bin
 mount -t proc proc /proc
@@ -13,7 +15,10 @@ mount -t tmpfs tmpfs /tmp
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 stty -F /dev/ttyS1 raw -echo 2>/dev/null
-exec </dev/ttyS1 >/dev/ttyS1 2>&1
+sh /shell
+poweroff -f
+"""
+SHELL = """exec </dev/ttyS1 >/dev/ttyS1 2>&1
 echo "@@ 0 0"
 while read -r number line; do
     eval "$line" </dev/null
@@ -63,6 +68,7 @@ def build(busybox, files):
     for name in APPLETS:
         archive.link("bin/" + name, "busybox")
     archive.file("init", INIT.encode())
+    archive.file("shell", SHELL.encode())
     for name, data in files.items():
         archive.file(name, data)
     return archive.bytes()

@@ -100,7 +100,7 @@ class Rig:
         self.guest.wait(f"{count} records", f"[ $(cat {DEVICE}/records) -ge {before + logged} ]")
 
     def start_reader(self, name, options="", device="/dev/tlog0"):
-        self.guest(f"/tlog_reader {options} {device} >/tmp/{name} 2>&1 & echo $! >/tmp/{name}.pid")
+        self.guest(f"( /tlog_reader {options} {device} >/tmp/{name} 2>&1 & echo $! >/tmp/{name}.pid )")
         self.guest.wait("the reader starts", f"grep -q ready /tmp/{name}")
 
     def end_reader(self, name, timeout=60):
