@@ -183,6 +183,7 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
         .profile = true,
         .listen = o->listen,
         .listen_port = o->listen_port,
+        .timeout_ns = cli->timeout_ns,
         .bus = bus,
     };
     struct session *s = session_open(&options, d);

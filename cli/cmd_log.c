@@ -139,6 +139,7 @@ static enum corral_err log_session(const struct cli *cli, struct log_options *o,
                                       .core_names = o->cores,
                                       .core_name_count = o->core_count,
                                       .listen_port = -1,
+                                      .timeout_ns = cli->timeout_ns,
                                       .bus = bus};
     struct session *s = session_open(&options, d);
     if (s) {

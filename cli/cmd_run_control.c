@@ -114,6 +114,7 @@ static int perform(const struct cli *cli, const struct request *r)
                                       .config = config,
                                       .core_names = request.names,
                                       .core_name_count = request.name_count,
+                                      .timeout_ns = cli->timeout_ns,
                                       .bus = bus};
         s = session_open(&how, &d);
         err = s ? act(s, &request, &event, &done, &d) : d.code;

@@ -157,6 +157,18 @@ static void print_tree(const struct cs_topology *t)
         puts("there is more than can be listed");
 }
 
+/* A list that the time-out cut short is no answer. */
+static enum corral_err do_scan(struct link *link, void *ctx, struct diag *d)
+{
+    struct cs_topology **t = ctx;
+    *t = cs_scan(link, d);
+    if (*t && !link_deadline_passed(link))
+        return CORRAL_OK;
+    cs_topology_free(*t);
+    *t = NULL;
+    return link_deadline_passed(link) ? CORRAL_ERR_TIMEOUT : d->code;
+}
+
 /* Cores are found, not believed: of corral.yml only the link counts here. */
 static struct cs_topology *scan_link(const struct cli *cli, struct diag *d)
 {
@@ -166,8 +178,10 @@ static struct cs_topology *scan_link(const struct cli *cli, struct diag *d)
         return NULL;
     struct host_clock *clock = NULL;
     struct link *link = session_open_link(session_link_words(cli->link, config), &clock, d);
-    if (link)
-        t = cs_scan(link, d);
+    if (link && cli->timeout_ns > 0)
+        session_bounded(link, do_scan, &t, cli->timeout_ns, d);
+    else if (link)
+        do_scan(link, &t, d);
     link_close(link);
     host_clock_free(clock);
     config_free(config);

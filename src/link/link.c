@@ -19,6 +19,7 @@ struct link {
     struct host_clock *clock;
     struct mem_ap *mem_ap; /* for a back end with raw transfers */
     char *name;
+    int64_t deadline; /* host_clock time, or LINK_NO_DEADLINE */
 };
 
 struct link *link_new(const struct link_backend *backend, void *ctx, const char *name,
@@ -28,6 +29,7 @@ struct link *link_new(const struct link_backend *backend, void *ctx, const char 
     if (!l)
         return NULL;
     l->backend = backend;
+    l->deadline = LINK_NO_DEADLINE;
     l->ctx = ctx;
     l->clock = clock;
     l->name = strdup(name);
@@ -112,6 +114,16 @@ static enum corral_err check(const struct link *link, const struct link_access *
     return CORRAL_OK;
 }
 
+void link_set_deadline(struct link *link, int64_t when)
+{
+    link->deadline = when;
+}
+
+bool link_deadline_passed(const struct link *link)
+{
+    return link->deadline != LINK_NO_DEADLINE && host_clock_now(link->clock) >= link->deadline;
+}
+
 enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
@@ -125,6 +137,11 @@ enum corral_err link_execute(struct link *link, struct link_access *accesses, si
             accesses[i].status = err;
             return err;
         }
+    }
+    if (link_deadline_passed(link)) {
+        if (count)
+            accesses[0].status = CORRAL_ERR_TIMEOUT;
+        return diag_set(d, CORRAL_ERR_TIMEOUT, "the time given for this has run out");
     }
     if (link->backend->execute)
         return link->backend->execute(link->ctx, accesses, count, d);

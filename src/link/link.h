@@ -73,6 +73,12 @@ const char *link_name(const struct link *link);         /* as the user wrote it:
 struct host_clock *link_clock(const struct link *link); /* borrowed */
 uint64_t link_wire_clocks(const struct link *link);     /* SWCLK cycles so far; 0 without LINK_CAP_WIRE */
 
+/* From host_clock time `when` on, every access is refused with CORRAL_ERR_TIMEOUT: one bound over whatever is
+ * made of many accesses, on top of the waits of its own that each of them has. LINK_NO_DEADLINE lifts it. */
+#define LINK_NO_DEADLINE INT64_MAX
+void link_set_deadline(struct link *link, int64_t when);
+bool link_deadline_passed(const struct link *link);
+
 /* Forget cached SELECT, CSW and TAR (after a reset, or when another tool used the port). */
 void link_forget(struct link *link);
 

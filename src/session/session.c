@@ -7,9 +7,40 @@
 
 #include "session/session_internal.h"
 
+struct bounded_call {
+    link_call_fn fn;
+    void *ctx;
+    int64_t timeout_ns;
+};
+
+/* What a scan or a halt makes of single refusals may be any error: if the time ran out, that is the reason.
+ */
+enum corral_err session_bounded(struct link *link, link_call_fn fn, void *ctx, int64_t timeout_ns,
+                                struct diag *d)
+{
+    link_set_deadline(link, host_clock_now(link_clock(link)) + timeout_ns);
+    enum corral_err err = fn(link, ctx, d);
+    if (err != CORRAL_OK && link_deadline_passed(link)) {
+        err =
+            diag_set(d, CORRAL_ERR_TIMEOUT, "not done within %.3g s", (double)timeout_ns / (double)NS_PER_S);
+        diag_hint(d, "--timeout gives it more time");
+    }
+    link_set_deadline(link, LINK_NO_DEADLINE);
+    return err;
+}
+
+static enum corral_err call_bounded(struct link *link, void *ctx, struct diag *d)
+{
+    struct bounded_call *call = ctx;
+    return session_bounded(link, call->fn, call->ctx, call->timeout_ns, d);
+}
+
 enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d)
 {
-    return link_thread_call(s->thread, LINK_PRIO_HALT, fn, ctx, d);
+    if (s->options.timeout_ns <= 0)
+        return link_thread_call(s->thread, LINK_PRIO_HALT, fn, ctx, d);
+    struct bounded_call call = {.fn = fn, .ctx = ctx, .timeout_ns = s->options.timeout_ns};
+    return link_thread_call(s->thread, LINK_PRIO_HALT, call_bounded, &call, d);
 }
 
 struct session *session_open(const struct session_options *options, struct diag *d)
@@ -104,7 +135,7 @@ void session_close(struct session *s)
         return;
     if (s->thread) {
         session_stop_logs(s, NULL);
-        session_call(s, close_cores, s, NULL);
+        link_thread_call(s->thread, LINK_PRIO_HALT, close_cores, s, NULL); /* however long it was given */
     }
     link_thread_stop(s->thread);
     session_profile_close(s);

@@ -39,6 +39,12 @@ struct host_clock *session_clock_for(const char *spec, struct diag *d);
 struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
                                     struct host_clock *clock, struct diag *d);
 
+/* Run fn(link, ctx, d) on the link's owner thread with one bound over all its accesses: CORRAL_ERR_TIMEOUT
+ * when it failed and the bound had passed. */
+enum corral_err session_bounded(struct link *link, link_call_fn fn, void *ctx, int64_t timeout_ns,
+                                struct diag *d);
+
+/* Strings and lists are borrowed and must outlive the session. */
 struct session_options {
     const char *link;              /* NULL = what `config` says, else "sim" */
     const struct config *config;   /* corral.yml, or NULL; must outlive the session */
@@ -52,6 +58,7 @@ struct session_options {
     bool profile;          /* collect profile packets */
     const char *listen;    /* collector's address; NULL = 127.0.0.1 */
     int listen_port;       /* -1 = PROF_PORT, 0 = any free one */
+    int64_t timeout_ns;    /* for each operation on the target, in host_clock time; <= 0 = none but its own */
     struct event_bus *bus; /* never NULL; must outlive the session */
 };
 
@@ -120,13 +127,13 @@ enum corral_err session_drain_logs(struct session *s, struct diag *d);
 void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum);
 
 /* Write UDP datagrams and log batches as they come into `capture` (the caller's; must outlive the session).
- */
+ * CORRAL_ERR_UNSUPPORTED when the profile is collected over IPv6, which the file's packets cannot hold. */
 enum corral_err session_capture(struct session *s, struct capture_writer *capture, struct diag *d);
 
 uint16_t session_profile_port(const struct session *s);
+/* Both may be used while packets are being collected: they show what has come so far. */
 void session_profile_totals(const struct session *s, struct prof_totals *totals);
-/* Valid once nothing is being collected any more (all cores halted). */
-struct prof_aggregate *session_aggregate(struct session *s);
+struct prof_aggregate *session_aggregate(struct session *s); /* NULL without profile; lives as the session does */
 
 /* From now on, pairs of each core's cycle count and host time become clock events, every few milliseconds
  * while it runs (domain "NAME.cycles"). Cores whose frequency is not known have none. */
@@ -165,7 +172,8 @@ struct session_rounds {
 enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns,
                                        const atomic_bool *stop, struct session_rounds *out, struct diag *d);
 
-/* Write the collected profile as "folded" or "speedscope". */
+/* Write the collected profile as "folded" or "speedscope": a track a sender, its own losses beside it. The file
+ * appears whole or not at all. */
 enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
                                        struct diag *d);
 

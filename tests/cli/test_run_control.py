@@ -79,4 +79,13 @@ def test_help(corral):
         assert r.code == 0 and r.out.startswith("Usage:") and "Example:" in r.out
 
 
+def test_timeout_bounds_an_operation(corral):
+    for command in (["scan"], ["status"], ["halt"], ["run", "--sync"]):
+        r = corral("--json", "--timeout", "0.001", *command)
+        assert r.code == 5 and r.out == "" and json.loads(r.err)["error"]["name"] == "timeout", (command, r.out, r.err)
+        assert corral("--timeout", "10", *command).code == 0
+    r = corral("--timeout", "0.001", "demo", "--listen", "127.0.0.1:0")
+    assert r.code == 5 and "--timeout" in r.err, r.err
+
+
 tap.main(globals())
