@@ -133,7 +133,7 @@ enum corral_err session_capture(struct session *s, struct capture_writer *captur
 uint16_t session_profile_port(const struct session *s);
 /* Both may be used while packets are being collected: they show what has come so far. */
 void session_profile_totals(const struct session *s, struct prof_totals *totals);
-struct prof_aggregate *session_aggregate(struct session *s); /* NULL without profile; lives as the session does */
+struct prof_aggregate *session_aggregate(struct session *s); /* NULL without profile; the session's */
 
 /* From now on, pairs of each core's cycle count and host time become clock events, every few milliseconds
  * while it runs (domain "NAME.cycles"). Cores whose frequency is not known have none. */
@@ -172,8 +172,8 @@ struct session_rounds {
 enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns,
                                        const atomic_bool *stop, struct session_rounds *out, struct diag *d);
 
-/* Write the collected profile as "folded" or "speedscope": a track a sender, its own losses beside it. The file
- * appears whole or not at all. */
+/* Write the collected profile as "folded" or "speedscope": a track a sender, with its own losses. Whole or
+ * not at all. */
 enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
                                        struct diag *d);
 
