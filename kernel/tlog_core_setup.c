@@ -154,20 +154,22 @@ static void check_answer(struct tlog_device *t)
 
 void tlog_setup(struct tlog_device *t)
 {
+	bool before;
 	u32 status;
 	int ret;
 
+	/* A SETUP that got no answer may have taken effect, and a batch be there. */
+	if (t->maybe_active)
+		tlog_drain(t, 1);
 	t->want_setup = false;
 	if (t->source->ops->generation)
 		t->generation = t->source->ops->generation(t->source->ctx);
-	/*
-	 * So that the header is seen to be written by this SETUP. Nothing unread
-	 * is in it: the caller has drained it.
-	 */
+	/* So that the header is seen to be written by this SETUP. */
 	memset(t->shared, 0, TLOG_HEADER_SIZE);
 	dma_wmb();
 	tlog_count(t, TLOG_CNT_SETUPS);
 	/* From the moment it is sent until RELEASE is acknowledged. */
+	before = t->maybe_active;
 	t->maybe_active = true;
 	ret = exchange(t, ARC_TLOG_SETUP, &status);
 	WRITE_ONCE(t->setup_status, ret ? ~0u : status);
@@ -184,11 +186,17 @@ void tlog_setup(struct tlog_device *t)
 			dev_warn(&t->dev, "SETUP got no answer: %d\n",
 				 ret);
 		tlog_count(t, TLOG_CNT_SETUP_FAILURES);
+		/* Not up yet: nothing was sent. */
+		if (ret == -EAGAIN)
+			t->maybe_active = before;
 		tlog_set_state(t, ret == -EAGAIN ? TLOG_STATE_OFF :
 						   TLOG_STATE_DEAD);
 		tlog_schedule_setup(t, false);
 		return;
 	}
+	/* A refusal sets nothing up, but an earlier SETUP may still stand. */
+	if (status != ARC_TLOG_OK)
+		t->maybe_active = before;
 	if (is_busy(status) && t->busy_tries < BUSY_TRIES) {
 		t->busy_tries++;
 		tlog_set_state(t, TLOG_STATE_OFF);
@@ -197,10 +205,8 @@ void tlog_setup(struct tlog_device *t)
 		return;
 	}
 	t->busy_tries = 0;
-	if (status != ARC_TLOG_OK) {
-		/* A refusal sets nothing up; an earlier SETUP may still stand. */
+	if (status == ARC_TLOG_OK)
+		check_answer(t);
+	else
 		setup_failed(t, status);
-		return;
-	}
-	check_answer(t);
 }
