@@ -159,7 +159,8 @@ static void cli_on_signal(int signal_number)
 
 const atomic_bool *cli_stop_flag(void)
 {
-    struct sigaction action = {.sa_handler = cli_on_signal};
+    /* Restarted: a line that is being written when the signal comes is written to its end. */
+    struct sigaction action = {.sa_handler = cli_on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
