@@ -4,6 +4,7 @@ and 10 of the public bug reports are here, too."""
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import struct
@@ -433,6 +434,18 @@ def test_report_10_one_name_at_two_addresses(corral):
         seq = [e["sequence"] for e in logs(r.lines(), core=core)]
         assert len(seq) > 30 and seq == list(range(first, first + len(seq))), (core, seq[:4])
     assert summary(r)["gaps"] == 0
+
+
+def test_manual_pages_are_well_formed(corral):
+    if not shutil.which("groff"):
+        raise tap.Skip("groff is not installed")
+    for page in ("corral-log.1", "tlog-format.5"):
+        path = os.path.join(tap.ROOT, "docs", "man", page)
+        p = subprocess.run(["groff", "-mdoc", "-Tutf8", "-ww", "-z", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert p.returncode == 0 and p.stdout == b"", p.stdout.decode()
+    text = open(os.path.join(tap.ROOT, "docs", "man", "corral-log.1")).read()
+    for word in re.findall(r"--([a-z-]+)", corral("log", "--help").out):
+        assert f"Fl Fl {word}" in text, word
 
 
 if __name__ == "__main__":
