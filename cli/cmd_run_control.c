@@ -197,7 +197,8 @@ const struct cli_command cmd_halt = {
     .help =
         "Usage: corral [--link LINK] [--json] halt [--core NAME]... [--sync | --no-sync] [--leave-halted]\n"
         "\n"
-        "Halts the cores and tells which one stopped first, and why each did. The cores stay halted.\n"
+        "Halts the cores and tells which one stopped first, and why each did. The cores stay halted. With\n"
+        "--link sim each invocation is a new board: a halted one is gone when the command ends.\n"
         "\n"
         "  --core NAME     only this core; may be given several times\n"
         "  --sync          through cross triggers: one request, the others follow in hardware\n"
@@ -215,7 +216,7 @@ const struct cli_command cmd_run = {
         "Usage: corral [--link LINK] [--json] run [--core NAME]... [--sync | --no-sync]\n"
         "\n"
         "Starts every core that is halted, and proves for each that it left debug state. Cores that run are\n"
-        "left alone.\n"
+        "left alone. With --link sim each invocation is a new board, on which nothing is halted.\n"
         "\n"
         "  --core NAME  only this core; may be given several times\n"
         "  --sync       through cross triggers: one pulse starts them all\n"

@@ -223,7 +223,7 @@ static int run_scan(const struct cli *cli, const struct cli_command *command, in
 const struct cli_command cmd_scan = {
     .name = "scan",
     .summary = "list access ports, components, cores and their cross triggers",
-    .help = "Usage: corral [--link LINK] [--json] scan [--json]\n"
+    .help = "Usage: corral [--link LINK] [--json] scan\n"
             "\n"
             "Powers the debug port up and walks all ROM tables. Shows every access port with its components, "
             "and\n"

@@ -57,15 +57,19 @@ static void render_rounds_row(const char *name, const struct session_rounds *r)
 static void render_top(const struct demo_result *r, unsigned core)
 {
     printf("\n  core%u  top functions      samples   share   by the board's own count\n", core);
+    bool any = false;
     for (size_t i = 0; i < r->top_count; i++) {
         const struct demo_function *f = &r->top[i];
         if (f->core != core)
             continue;
+        any = true;
         printf("         %-18s %7" PRIu64 "  %5.1f %%", f->name, f->count, 100.0 * f->share);
         if (f->board_share >= 0)
             printf("   %5.1f %%", 100.0 * f->board_share);
         putchar('\n');
     }
+    if (!any)
+        printf("         none: no profile packet came from this core\n");
 }
 
 void demo_render_result(const struct demo_result *r)

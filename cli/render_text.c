@@ -223,10 +223,13 @@ static void put_run(const struct text_out *t, const struct event *e)
         fputs(i ? "; " : "", t->out);
         put_text(t, run->cores[i].name);
         fprintf(t->out, " %s", core_state_name(run->cores[i].state));
-        if (!run->cores[i].restarted)
+        if (!run->cores[i].restarted && run->mechanism != GROUP_MECHANISM_NONE)
             fputs(" (not seen to restart)", t->out);
     }
-    fprintf(t->out, " (%s)\n", group_mechanism_name(run->mechanism));
+    if (run->mechanism == GROUP_MECHANISM_NONE)
+        fputs(" (nothing to start: no core was halted)\n", t->out);
+    else
+        fprintf(t->out, " (%s)\n", group_mechanism_name(run->mechanism));
 }
 
 static void put_other(const struct text_out *t, const struct event *e)
