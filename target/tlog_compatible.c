@@ -37,6 +37,7 @@ bool tlog_compatible_flush(struct tlog_producer *p)
     if (((size + 3u) & ~3u) > p->room + p->slack)
         size &= ~3u;
     tlog_producer_hand_over(p, size, OWNER_HOST); /* the whole word: the version is gone */
+    tlog_producer_interrupt(p);
     p->counts.batches++;
     for (uint32_t at = 0; at < p->used;) {
         uint32_t next = get_size(p->staging + at);

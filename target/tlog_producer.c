@@ -190,8 +190,12 @@ void tlog_producer_hand_over(struct tlog_producer *p, uint32_t size, uint32_t ow
     }
     p->port->write32(ctx, p->address + OFF_WRITE_OFFSET, TLOG_PRODUCER_BUFFER_HEADER + size);
     p->port->write32(ctx, p->address + OFF_OWNER, owner_word);
+}
+
+void tlog_producer_interrupt(const struct tlog_producer *p)
+{
     if (p->port->raise_irq)
-        p->port->raise_irq(ctx);
+        p->port->raise_irq(p->port->ctx);
 }
 
 /* Remove the first `size` staged bytes. A fault in between must find staging whole: it finds it empty. */
@@ -229,7 +233,8 @@ static bool flush(struct tlog_producer *p)
     tlog_producer_hand_over(p, size, (uint32_t)p->version << 8 | OWNER_HOST);
     p->counts.batches++;
     p->counts.delivered += records;
-    take_out(p, consumed);
+    take_out(p, consumed); /* before anything that may fail: a panic must not hand them over again */
+    tlog_producer_interrupt(p);
     return true;
 }
 

@@ -30,8 +30,9 @@ static inline bool window(const struct tlog_producer *p, uint64_t address, uint3
 /* Append a record of at most `space` bytes, which are there and at least TLOG_PRODUCER_RECORD_MIN. */
 void tlog_producer_stage(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text,
                          uint32_t length, uint32_t space);
-/* The first `size` staged bytes as words, the header, the interrupt. */
+/* The first `size` staged bytes as words, then the header; the interrupt is the caller's next thing. */
 void tlog_producer_hand_over(struct tlog_producer *p, uint32_t size, uint32_t owner_word);
+void tlog_producer_interrupt(const struct tlog_producer *p);
 
 bool tlog_compatible_log(struct tlog_producer *p, uint8_t level, uint8_t source, const char *text,
                          uint32_t length);

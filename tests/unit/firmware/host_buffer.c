@@ -56,6 +56,8 @@ static void raise_irq(void *ctx)
 {
     struct host_buffer *h = ctx;
     h->interrupts++;
+    if (h->fault && h->fault_at_interrupt)
+        longjmp(*h->fault, 1);
     h->stores_at_interrupt = h->store_count;
 }
 

@@ -37,6 +37,7 @@ struct host_buffer {
     uint32_t answer_after; /* after so many reads of the owner byte the host takes the batch; 0 = never */
     jmp_buf *fault;        /* at the store with number fault_at (from 1) control goes here, as in a fault */
     uint32_t fault_at;
+    bool fault_at_interrupt;
     uint32_t windows;
     /* The first stores since store_count was last set to 0, as offsets into the buffer. */
     uint32_t stores[HOST_STORES];

@@ -459,11 +459,12 @@ static void panic_without_a_host_keeps_the_last_lines(void **state)
     }
 }
 
-/* A fault at any store of a flush: what follows is whole, and the last line comes out. */
+/* A fault at any store of a flush, or where the interrupt is raised: what follows is whole, each record comes
+ * once, and the last line comes out. */
 static void panic_out_of_the_middle_of_a_flush(void **state)
 {
     (void)state;
-    for (volatile uint32_t at = 1; at < 80; at++) {
+    for (volatile uint32_t at = 0; at < 80; at++) {
         struct log_rig *volatile r = log_rig_new(CAREFUL, 4112, 4096);
         jmp_buf fault;
         r->producer.panic_polls = 10;
@@ -472,6 +473,7 @@ static void panic_out_of_the_middle_of_a_flush(void **state)
             assert_true(log_rig_log(r, 40));
         r->host->fault = &fault;
         r->host->fault_at = at;
+        r->host->fault_at_interrupt = at == 0;
         if (setjmp(fault) == 0)
             tlog_producer_tick(&r->producer);
         r->host->fault = NULL;
