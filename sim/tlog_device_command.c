@@ -307,7 +307,21 @@ static bool cmd_level(struct tlog_device *dev, const struct words *w)
 
 static bool cmd_length(struct tlog_device *dev, const struct words *w)
 {
-    return number(w, 0, 1000, 0, &dev->length);
+    return number(w, 0, 4068, 0, &dev->length);
+}
+
+static bool cmd_version(struct tlog_device *dev, const struct words *w)
+{
+    uint32_t value;
+    if (!number(w, 0, 255, 0, &value))
+        return false;
+    dev->version = (uint8_t)value;
+    return true;
+}
+
+static bool cmd_compatible(struct tlog_device *dev, const struct words *w)
+{
+    return on_off(w, &dev->compatible);
 }
 
 static bool cmd_flood(struct tlog_device *dev, const struct words *w)
@@ -357,6 +371,8 @@ static const struct command commands[] = {
     {"generate", 1, 2, cmd_generate},
     {"level", 1, 1, cmd_level},
     {"length", 1, 1, cmd_length},
+    {"version", 1, 1, cmd_version},
+    {"compatible", 0, 1, cmd_compatible},
     {"flood", 0, 1, cmd_flood},
     {"period", 1, 1, cmd_period},
     {"quit", 0, 0, cmd_quit},

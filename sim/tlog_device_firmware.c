@@ -75,10 +75,16 @@ enum corral_err tlog_device_firmware_start(struct tlog_device *dev, struct diag 
                                     .write32 = port_write32,
                                     .raise_irq = port_raise_irq,
                                     .now = port_now};
-    const struct tlog_producer_config config = {
-        .port = &fw->port, .staging = fw->staging, .staging_size = sizeof(fw->staging)};
+    const struct tlog_producer_config config = {.port = &fw->port,
+                                                .staging = fw->staging,
+                                                .staging_size = sizeof(fw->staging),
+                                                .version = dev->version,
+                                                .mode = dev->compatible ? TLOG_PRODUCER_COMPATIBLE
+                                                                        : TLOG_PRODUCER_CAREFUL,
+                                                .slack = 0};
     if (!tlog_producer_init(&fw->producer, &config))
         return diag_set(d, CORRAL_ERR_FAILED, "the producer refused its configuration");
+    fw->control.producer = &fw->producer;
     dev->report.dead = false;
     dev->number = 0;
     fw->running = true;
@@ -130,41 +136,45 @@ static uint32_t setup(struct tlog_device *dev, const struct arc_tlog_request *re
         dev->report.refused++;
         return dev->refuse_code;
     }
-    if (request->size < ARC_TLOG_MIN_SIZE || !tlog_device_ram_at(dev, request->address, request->size)) {
-        dev->report.refused++;
-        return ARC_TLOG_BAD_SIZE;
-    }
+    uint32_t response[ARC_MESSAGE_WORDS] = {0};
+    bool before = fw->active;
+    uint64_t address = fw->address;
+    uint32_t size = fw->size;
     fw->active = fw->attaching = true;
     fw->address = request->address;
     fw->size = request->size;
-    bool attached = tlog_producer_attach(&fw->producer, request->address, request->size);
+    tlog_control_message(&fw->control, words, response);
     fw->attaching = false;
-    fw->intact = true;
-    if (!attached) {
-        fw->active = false;
+    if (response[0] != ARC_TLOG_OK) { /* then an earlier buffer stays in use */
+        fw->active = before;
+        fw->address = address;
+        fw->size = size;
         dev->report.refused++;
-        return ARC_TLOG_BAD_SIZE;
+        return response[0];
     }
+    fw->intact = true;
     dev->report.setups++;
     return ARC_TLOG_OK;
 }
 
 uint32_t tlog_device_control_message(struct tlog_device *dev, const uint32_t *words)
 {
+    uint32_t response[ARC_MESSAGE_WORDS] = {0};
     struct arc_tlog_request request;
     if (!arc_tlog_decode(words, &request))
         return ARC_MSG_UNKNOWN;
     if (request.subcommand == ARC_TLOG_SETUP)
         return setup(dev, &request, words);
-    if (request.subcommand != ARC_TLOG_RELEASE)
-        return ARC_TLOG_BAD_SUBCOMMAND;
-    if (!dev->firmware.active)
+    bool release = request.subcommand == ARC_TLOG_RELEASE;
+    if (release && !dev->firmware.active)
         tlog_device_remark(dev, "RELEASE though nothing was set up");
-    tlog_producer_detach(&dev->firmware.producer);
-    dev->firmware.active = false;
-    dev->firmware.scribble_until_ns = 0;
-    dev->report.releases++;
-    return ARC_TLOG_OK;
+    tlog_control_message(&dev->firmware.control, words, response);
+    if (release && response[0] == ARC_TLOG_OK) {
+        dev->firmware.active = false;
+        dev->firmware.scribble_until_ns = 0;
+        dev->report.releases++;
+    }
+    return response[0];
 }
 
 static bool buffer_free(const struct tlog_device *dev)
@@ -181,7 +191,8 @@ static bool flush(struct tlog_device *dev)
         tlog_device_remark(dev, "the host wrote into the header beside the owner byte");
         fw->intact = false;
     }
-    return tlog_producer_tick(&fw->producer);
+    uint32_t before = fw->producer.used;
+    return tlog_producer_tick(&fw->producer) || fw->producer.used < before;
 }
 
 /* The next record of the stream; as a Zephyr back end formats it. */
@@ -204,7 +215,7 @@ static uint32_t next_text(const struct tlog_device *dev, char *text, uint32_t si
 static void generate(struct tlog_device *dev, int64_t now)
 {
     struct tlog_producer *p = &dev->firmware.producer;
-    char text[1024];
+    char text[TLOG_PRODUCER_STAGING];
     for (uint32_t i = 0; i < SLICE && dev->left; i++) {
         if (dev->rate && now < dev->next_record_ns)
             return;

@@ -9,6 +9,7 @@
 #include "sim/tlog_device.h"
 
 #include "kernel/tlog_pci_regs.h"
+#include "target/tlog_control.h"
 #include "target/tlog_producer.h"
 #include "tlog/arc_queue.h"
 
@@ -45,6 +46,7 @@ struct tlog_device_tamper {
 struct tlog_device_firmware {
     struct target_port port;
     struct tlog_producer producer;
+    struct tlog_control control;
     uint8_t staging[TLOG_PRODUCER_STAGING];
     bool running;
     bool silent; /* produces and flushes nothing */
@@ -83,7 +85,9 @@ struct tlog_device {
     uint32_t rate;
     uint32_t length; /* of a record's text, at least */
     uint8_t level;
-    bool flood; /* do not wait for room: what does not fit is lost */
+    bool compatible; /* drop for drop what released firmware does, from the next start on */
+    uint8_t version; /* in the header, from the next start on */
+    bool flood;      /* do not wait for room: what does not fit is lost */
     int64_t next_record_ns;
 
     /* misbehaviour */

@@ -13,7 +13,7 @@ PARAMETERS = "/sys/module/tlog_core/parameters"
 # The states of uapi/linux/tlog.h.
 OFF, ACTIVE, REFUSED, BAD_MAGIC, DEAD = range(5)
 CALM = ("generate 0 0", "flood off", "silence off", "miss-irq 0", "refuse 0 0", "mute 0", "late 0 0", "level 3",
-        "length 0", "period 20", "restart")
+        "length 0", "period 20", "version 0", "compatible off", "restart")
 
 
 class Rig:
@@ -113,6 +113,7 @@ class Rig:
     def finish(self):
         """Power off; everything that must not have happened, as a list of lines."""
         self.unload()
+        self.scan_for_leaks()
         self.keep_log()
         self.guest.power_off()
         report = self.emulator.report()
@@ -120,6 +121,16 @@ class Rig:
         wrong += ["the guest: " + text for text in report["remarks"] if text not in self.expected_remarks]
         wrong += ["the kernel: " + line for line in self.guest.complaints(self.log_text)]
         return wrong, report
+
+    def scan_for_leaks(self):
+        """kmemleak, where the kernel has it: an object must look lost in two scans, and be older than 5 s."""
+        leaks = "/sys/kernel/debug/kmemleak"
+        if self.guest.run(f"[ -e {leaks} ]").code != 0:
+            return
+        for _ in range(2):
+            sleep(6)
+            self.guest(f"echo scan > {leaks}", 60)
+        self.log_text += self.guest(f"cat {leaks}", 60) + "\n"
 
     def close(self):
         for part in (self.guest, self.emulator):

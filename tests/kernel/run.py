@@ -9,6 +9,7 @@ tree instead of Debian's. --scale stretches all deadlines. --keep leaves the fol
 Without QEMU, headers or image everything is skipped, unless CI is set: there it fails.
 """
 import argparse
+import fcntl
 import os
 import shutil
 import signal
@@ -34,9 +35,12 @@ def prepare(cache, build_tree):
     busybox = shutil.which("busybox")
     if not busybox:
         raise kernel_image.Missing("busybox: busybox-static")
-    kernel = kernel_image.built(build_tree) if build_tree else kernel_image.debian(cache)
-    files = kernel_image.modules(cache, kernel, os.path.join(cache, "modules.log"))
-    files["tlog_reader"] = kernel_image.reader(cache)
+    # Two runs may share the folder; one of them builds.
+    with open(os.path.join(cache, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kernel = kernel_image.built(build_tree) if build_tree else kernel_image.debian(cache)
+        files = kernel_image.modules(cache, kernel, os.path.join(cache, "modules.log"))
+        files["tlog_reader"] = kernel_image.reader(cache)
     with open(busybox, "rb") as f:
         return kernel, initramfs.build(f.read(), files)
 

@@ -2,7 +2,7 @@
 """What the driver is asked to survive, one function each. They run in this order, in one boot if all goes well."""
 import re
 
-from rig import ACTIVE, BAD_MAGIC, DEAD, DEVICE, OFF, REFUSED, sleep
+from rig import ACTIVE, DEAD, REFUSED, sleep
 
 
 def equal(got, wanted, what):
@@ -225,7 +225,7 @@ def read_honours_its_manners(rig):
     equal(rig.guest.run("echo x > /dev/tlog0").code != 0, True, "writing is refused")
 
 
-def compatible_firmware_drops_are_counted(rig):
+def drops_of_the_firmware_are_counted(rig):
     rig.fresh(level=1, ring_size=8 << 20)
     rig.start_reader("flood", "-d -t 2500")
     rig.emulator("flood on", "generate 60000")
@@ -238,6 +238,77 @@ def compatible_firmware_drops_are_counted(rig):
     counters = rig.counters()
     equal(counters["lost"], status["dropped"], "records the driver calls lost")
     values(got, bad=0, disorder=0, lost=0)
+
+
+def record(sequence, text=b"x\0", level=3):
+    return (12 + len(text)).to_bytes(2, "little") + bytes([level, 0]) + bytes(4) + sequence.to_bytes(4, "little") + text
+
+
+def sequence_numbers_are_judged(rig):
+    cases = (("34 after attaching is a beginning", (34, 35), {}),
+             ("a wrap is no gap", (0xFFFFFFFE, 0xFFFFFFFF, 0, 1), {}),
+             ("five are missing", (7, 13), {"gaps": 1, "lost": 5}),
+             ("five are missing across the wrap", (0xFFFFFFFD, 3), {"gaps": 1, "lost": 5}),
+             ("the largest gap", (0, 0x80000000), {"gaps": 1, "lost": 0x7FFFFFFF}),
+             ("one further is a restart", (0, 0x80000001), {"restarts": 1}),
+             ("back to 0", (500, 0), {"restarts": 1}),
+             ("the same again", (9, 9), {"restarts": 1}),
+             ("after a restart it goes on", (500, 0, 1, 4), {"restarts": 1, "gaps": 1, "lost": 2}))
+    for name, numbers, expect in cases:
+        rig.fresh()
+        # in two batches: what is known lasts from one to the next
+        rig.emulator("batch " + record(numbers[0]).hex())
+        rig.wait_counter("records", 1)
+        rig.emulator.wait(name, lambda s: s["owner"] == 0)
+        rig.emulator("batch " + b"".join(map(record, numbers[1:])).hex())
+        rig.wait_counter("records", len(numbers))
+        try:
+            values(rig.counters(), **{"gaps": 0, "lost": 0, "restarts": 0, **expect})
+        except AssertionError as wrong:
+            raise AssertionError(f"{name}: {wrong}") from None
+
+
+def long_text_comes_whole(rig):
+    rig.fresh(level=4, log_rate=0)
+    rig.start_reader("long", "-d -n 1 -t 5000 -p")
+    rig.emulator("length 4068", "generate 1", "length 0")
+    values(rig.end_reader("long"), stream=1, bad=0, torn=0)
+    text = rig.guest("sed -n 's/^3 0 0 //p' /tmp/long")
+    holds(len(text) >= 4066, f"{len(text)} characters of 4068 came")
+    lines = [line for line in rig.keep_log().splitlines() if "tlog tlog0: SMC" in line]
+    holds(len(lines) > 1 and all(len(line) < 1024 for line in lines), f"lines of {[len(line) for line in lines]}")
+    shown = "".join(re.sub(r"^.*?tlog0: SMC[:+] ", "", line) for line in lines)
+    holds(text[-400:].strip()[:300] in shown and "[cut]" not in shown, "the kernel log lacks the end of the text")
+
+
+def unknown_version_is_refused(rig):
+    rig.calm()
+    rig.emulator("version 1", "restart")
+    rig.load(wait=None, poll_ms=50)
+    rig.wait_counter("setup_failures", 1)
+    values(rig.counters(), records=0, firmware_version=1)
+    holds(rig.counter("state") != ACTIVE, "set up with a version nobody knows")
+    equal(rig.emulator.status()["active"], False, "set up after it was refused")
+    rig.emulator("version 0")
+
+
+def released_firmware_is_followed(rig):
+    """What is in the field, drop for drop: every record or its loss is counted."""
+    rig.calm()
+    rig.emulator("compatible on", "restart", "flood on", "generate 500")  # more than staging holds, before any host
+    rig.load(level=1, ring_size=8 << 20)
+    rig.emulator("generate 20000")
+    rig.emulator.wait("generated", lambda s: s["left"] == 0)
+    rig.emulator("generate 3000 10000")
+    rig.drained()
+    sleep(0.1)
+    rig.emulator("log 3 0 the last one")
+    rig.drained()
+    status = rig.emulator.status()
+    holds(status["dropped"] > 0, "nothing was dropped, so nothing is shown")
+    rig.wait_counter("records", status["delivered"])
+    values(rig.counters(), records=status["delivered"], lost=status["dropped"], torn=0, framing_errors=0, anomalies=0)
+    rig.emulator("compatible off")
 
 
 # ---- interrupts ----
@@ -519,7 +590,7 @@ def suspend_and_resume(rig):
     rig.fresh()
     rig.flows()
     before = rig.emulator.status()
-    rig.guest("echo devices > /sys/power/pm_test && echo mem > /sys/power/state", 60)
+    rig.guest("echo devices > /sys/power/pm_test && echo freeze > /sys/power/state", 60)
     rig.wait_state(ACTIVE, 20)
     after = rig.emulator.status()
     equal((after["releases"] - before["releases"], after["setups"] - before["setups"]), (1, 1), "RELEASE and SETUP")
@@ -530,7 +601,8 @@ def suspend_and_resume(rig):
 def all_scenarios():
     return [setup_is_acknowledged, hundred_thousand_records_in_order, levels_map_to_the_kernel_log,
             log_level_and_switch_at_run_time, hostile_text_is_one_line, flood_to_the_kernel_log_is_bounded,
-            two_readers_each_with_its_own_loss, read_honours_its_manners, compatible_firmware_drops_are_counted,
+            two_readers_each_with_its_own_loss, read_honours_its_manners, sequence_numbers_are_judged,
+            long_text_comes_whole, unknown_version_is_refused, released_firmware_is_followed, drops_of_the_firmware_are_counted,
             poll_finds_what_no_interrupt_tells, one_lost_interrupt_only_delays, spurious_interrupts_cost_nothing,
             torn_tail_is_salvaged, lying_write_offset, lying_buffer_size, lying_msg_size, bad_magic_is_set_up_again,
             owner_games, writes_while_the_host_reads, hostile_batches_do_not_harm, silence_is_no_error,
