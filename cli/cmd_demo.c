@@ -344,7 +344,8 @@ const struct cli_command cmd_demo = {
             "  --listen ADDR:PORT  where the profile is collected (default 127.0.0.1:51080; port 0 = any)\n"
             "\n"
             "With --json, every event is a line and the last line is the summary. Ctrl-C closes the files\n"
-            "properly and ends with exit code 130.\n"
+            "properly and ends with exit code 130; a second one ends at once and leaves them as they are.\n"
+            "./corral.yml is left alone unless --target names it.\n"
             "\n"
             "Example: corral demo --seconds 5 --out /tmp/demo\n",
     .run = cmd_demo_run,

@@ -126,7 +126,8 @@ static enum corral_err open_socket(struct prof_collector *c, const char *text, u
         int why = errno;
         if (why == EADDRINUSE) {
             diag_set(d, CORRAL_ERR_PROF_PORT, "UDP port %u on %s is in use by another program", port, text);
-            diag_hint(d, "stop the other collector ('ss -lunp' names it), or listen on another port");
+            diag_hint(d, "stop the other collector ('ss -lunp' names it), or listen on another port (0: any "
+                         "free one)");
         } else {
             diag_set(d, CORRAL_ERR_PROF_PORT, "UDP port %u on %s cannot be listened on: %s", port, text,
                      strerror(why));
