@@ -11,6 +11,8 @@
 #include "session/session_internal.h"
 
 #define LOG_POLL_NS    (5 * NS_PER_MS)
+#define LOG_QUIET      40  /* empty polls in a row (200 ms): then every second turn */
+#define LOG_SLEEPY     200 /* and every fourth, 20 ms: what the firmware waits with a batch anyway */
 #define LOG_SIZE_MOST  (1u << 20)
 #define LOG_SETUP_NS   (200 * NS_PER_MS) /* a job on the link's thread does not wait a second */
 #define LOG_DRAIN_MOST 64                /* batches a buffer may hand over while it is being drained */
@@ -61,7 +63,14 @@ static enum corral_err poll_log(struct link *link, void *ctx, struct diag *d)
         return CORRAL_OK;
     if (log->setup)
         session_log_set_up(log, link);
-    return poll_one(link, log, &took, d);
+    if (log->skip > 0) {
+        log->skip--;
+        return CORRAL_OK;
+    }
+    enum corral_err err = poll_one(link, log, &took, d);
+    log->idle = took || err != CORRAL_OK ? 0 : log->idle + 1;
+    log->skip = log->idle >= LOG_SLEEPY ? 3 : log->idle >= LOG_QUIET ? 1 : 0;
+    return err;
 }
 
 static void on_raw_batch(void *ctx, const uint8_t *data, size_t size, int64_t host_ns)

@@ -21,8 +21,9 @@ struct session_log {
     size_t core;                          /* index into cores, and which capture interface */
     struct tlog_consumer_options options; /* of the consumer; its strings are those above */
     struct tlog_consumer *consumer;
-    bool look_only; /* never takes a batch */
-    int job;        /* of the link thread */
+    bool look_only;      /* never takes a batch */
+    unsigned idle, skip; /* empty polls in a row; turns that are left out */
+    int job;             /* of the link thread */
 
     /* The message queue, where there is one: the log is given a buffer of its own once the firmware is ready.
      */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SETUP and RELEASE through the message queue, and the consumer behind it: the firmware-log sheet 8, cases
- * 34, 35, 37, 38, 42, and what happens when the firmware is started again.
+ * 29, 31, 34, 35, 37, 38, 42, and what happens when the firmware is started again.
  */
 #include "arc_fixture.h"
 
@@ -339,6 +339,48 @@ static void case_38_small_buffer_is_warned_of(void **state)
     }
 }
 
+/* RELEASE fails, or is agreed to and ignored: the last batch is taken once, and after that nothing is
+ * touched. */
+static void case_29_firmware_that_goes_on_after_release(void **state)
+{
+    struct rig *r = *state;
+    assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_OK);
+    speak(r, "the last");
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_OK);
+    assert_true(poll_once(r));
+    unsigned accesses = r->device->accesses;
+    r->given = BUFFER;
+    speak(r, "nobody's");
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_OK);
+    assert_int_equal(r->device->accesses, accesses);
+    assert_int_equal(kept_count(&r->kept, EVENT_LOG), 1);
+
+    assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_OK);
+    r->device->status = ARC_TLOG_BAD_SUBCOMMAND;
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_ERR_TLOG_REFUSED);
+    r->device->reply = ARC_REPLY_NONE;
+    r->device->status = 0;
+    assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_ERR_TIMEOUT);
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_ERR_TIMEOUT);
+    assert_int_equal(tlog_setup_state(r->setup), TLOG_SETUP_UNKNOWN); /* the buffer stays taken */
+}
+
+/* No interrupt is ever seen by this host: each batch is there at the next poll, and an empty poll costs two
+ * words. */
+static void case_31_polling_alone_delivers(void **state)
+{
+    struct rig *r = *state;
+    assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_OK);
+    for (uint32_t i = 0; i < 20; i++) {
+        unsigned before = r->device->accesses;
+        assert_false(poll_once(r));
+        assert_int_equal(r->device->accesses - before, 2);
+        speak(r, "without an interrupt");
+        assert_true(poll_once(r));
+        assert_int_equal(kept_count(&r->kept, EVENT_LOG), i + 1);
+    }
+}
+
 /* The firmware writes its queues anew, as after a reset. */
 static void start_again(struct rig *r)
 {
@@ -422,6 +464,8 @@ int main(void)
         RIG_TEST(agreed_but_no_header),
         cmocka_unit_test(case_37_buffers_that_are_refused_before_sending),
         RIG_TEST(case_38_small_buffer_is_warned_of),
+        RIG_TEST(case_29_firmware_that_goes_on_after_release),
+        RIG_TEST(case_31_polling_alone_delivers),
         RIG_TEST(restart_is_found_and_set_up_again),
         RIG_TEST(link_that_fails_at_every_access),
     };
