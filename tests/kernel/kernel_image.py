@@ -26,16 +26,21 @@ class Kernel:
         self.version, self.image, self.build_tree = version, image, build_tree
 
 
-def debian(cache):
-    """The newest cloud kernel whose headers are installed."""
-    headers = sorted(glob.glob("/usr/src/linux-headers-*-cloud-amd64"), key=version_key)
-    if not headers:
+def headers():
+    """The newest cloud kernel whose headers are installed: its version and its build tree."""
+    found = sorted(glob.glob("/usr/src/linux-headers-*-cloud-amd64"), key=version_key)
+    if not found:
         raise Missing("the kernel's headers: linux-headers-cloud-amd64")
-    version = os.path.basename(headers[-1])[len("linux-headers-"):]
+    return os.path.basename(found[-1])[len("linux-headers-"):], found[-1]
+
+
+def debian(cache):
+    """That kernel, with the image that belongs to it."""
+    version, build_tree = headers()
     image = os.path.join(cache, "root-" + version, "boot", "vmlinuz-" + version)
     if not os.path.exists(image):
         fetch(cache, version)
-    return Kernel(version, image, headers[-1])
+    return Kernel(version, image, build_tree)
 
 
 def fetch(cache, version):
@@ -81,11 +86,15 @@ def copy_changed(source, target):
             shutil.copy2(a, b)
 
 
-def modules(cache, kernel, log):
-    """{name: bytes} of the modules, built outside the source tree."""
-    tree = os.path.join(cache, "modules-" + kernel.version)
+def copy_sources(tree):
     for part in ("kernel", "src/tlog", "src/base"):
         copy_changed(os.path.join(ROOT, part), os.path.join(tree, part))
+    return tree
+
+
+def modules(cache, kernel, log):
+    """{name: bytes} of the modules, built outside the source tree."""
+    tree = copy_sources(os.path.join(cache, "modules-" + kernel.version))
     with open(log, "wb") as out:
         done = subprocess.run(["make", "-C", kernel.build_tree, "M=" + os.path.join(tree, "kernel"), "modules"],
                               stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=240, check=False)
