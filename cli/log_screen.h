@@ -19,7 +19,7 @@ struct log_screen_options {
 struct sink *log_screen_new(const struct log_screen_options *options);
 
 /* The last line. `dropped`: events that did not fit this output's queue. */
-void log_screen_summary(const struct log_screen_options *options, const struct tlog_consumer_stats *stats,
+void log_screen_summary(const struct log_screen_options *o, const struct tlog_consumer_stats *s,
                         uint64_t dropped);
 
 /* "err" or "1" ...; false when it is none. */

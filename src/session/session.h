@@ -97,8 +97,7 @@ struct session_log_request {
     uint32_t size;
     bool look_only; /* takes nothing: for session_log_status beside another reader */
 };
-enum corral_err session_start_logs_at(struct session *s, const struct session_log_request *request,
-                                      struct diag *d);
+enum corral_err session_start_logs_at(struct session *s, const struct session_log_request *r, struct diag *d);
 size_t session_log_count(const struct session *s);
 
 /* Why is a log silent? */
@@ -117,7 +116,7 @@ struct session_log_status {
     int64_t quiet_ns;  /* since when nothing came: a time that has passed; EVENT_NO_TIME = unknown */
     char message[320]; /* a sentence for people */
 };
-void session_log_status(struct session *s, size_t log, struct session_log_status *status);
+void session_log_status(struct session *s, size_t index, struct session_log_status *st);
 
 /* RELEASE what was set up, and take what is then left. session_close does it, too. */
 enum corral_err session_stop_logs(struct session *s, struct diag *d);
