@@ -26,21 +26,29 @@ class Kernel:
         self.version, self.image, self.build_tree = version, image, build_tree
 
 
-def headers():
-    """The newest cloud kernel whose headers are installed: its version and its build tree."""
-    found = sorted(glob.glob("/usr/src/linux-headers-*-cloud-amd64"), key=version_key)
+def headers(version=None):
+    """The cloud kernels whose headers are installed, the newest first: (version, build tree) each."""
+    found = sorted(glob.glob("/usr/src/linux-headers-*-cloud-amd64"), key=version_key, reverse=True)
+    found = [(os.path.basename(path)[len("linux-headers-"):], path) for path in found]
+    if version:
+        found = [(name, path) for name, path in found if name == version or name.startswith((version + ".", version + "-"))]
     if not found:
-        raise Missing("the kernel's headers: linux-headers-cloud-amd64")
-    return os.path.basename(found[-1])[len("linux-headers-"):], found[-1]
+        raise Missing("the kernel's headers: linux-headers-cloud-amd64" + (f" {version}" if version else ""))
+    return found
 
 
-def debian(cache):
-    """That kernel, with the image that belongs to it."""
-    version, build_tree = headers()
-    image = os.path.join(cache, "root-" + version, "boot", "vmlinuz-" + version)
-    if not os.path.exists(image):
-        fetch(cache, version)
-    return Kernel(version, image, build_tree)
+def debian(cache, wanted=None):
+    """The newest of them whose image can be had too."""
+    missing = None
+    for version, build_tree in headers(wanted):
+        image = os.path.join(cache, "root-" + version, "boot", "vmlinuz-" + version)
+        try:
+            if not os.path.exists(image):
+                fetch(cache, version)
+            return Kernel(version, image, build_tree)
+        except Missing as what:
+            missing = missing or what
+    raise missing
 
 
 def fetch(cache, version):

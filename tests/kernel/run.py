@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Linux driver in a virtual machine against the emulated firmware: TAP, one test a scenario and one for the end.
 
-Usage: run.py CORRAL CACHE [--kernel BUILD_TREE] [--scale X] [--keep] [SCENARIO...]
+Usage: run.py CORRAL CACHE [--kernel BUILD_TREE | --version V] [--scale X] [--keep] [SCENARIO...]
 
 CORRAL is the program, CACHE a folder for the kernel's image and the modules. --kernel boots a kernel from its build
-tree instead of Debian's. --scale stretches all deadlines. --keep leaves the folder of each boot (console.log).
-Without QEMU, headers or image everything is skipped, unless CI is set: there it fails.
+tree instead of Debian's; --version picks among Debian's, by how its name begins (else the newest). --scale stretches
+all deadlines. --keep leaves the folder of each boot (console.log). Without QEMU, headers or image everything is
+skipped, unless CI is set: there it fails.
 """
 import argparse
 import fcntl
@@ -26,7 +27,7 @@ import scenarios  # noqa: E402
 from rig import Rig  # noqa: E402
 
 
-def prepare(cache, build_tree):
+def prepare(cache, build_tree=None, version=None):
     """Kernel and guest archive."""
     os.makedirs(cache, exist_ok=True)
     for program, package in (("qemu-system-x86_64", "qemu-system-x86"), ("make", "make"), ("gcc", "gcc")):
@@ -38,7 +39,7 @@ def prepare(cache, build_tree):
     # Two runs may share the folder; one of them builds.
     with open(os.path.join(cache, "lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        kernel = kernel_image.built(build_tree) if build_tree else kernel_image.debian(cache)
+        kernel = kernel_image.built(build_tree) if build_tree else kernel_image.debian(cache, version)
         files = kernel_image.modules(cache, kernel, os.path.join(cache, "modules.log"))
         files["tlog_reader"] = kernel_image.reader(cache)
     with open(busybox, "rb") as f:
@@ -121,6 +122,7 @@ def main():
     parser.add_argument("corral")
     parser.add_argument("cache")
     parser.add_argument("--kernel")
+    parser.add_argument("--version")
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("scenarios", nargs="*")
@@ -131,13 +133,14 @@ def main():
     # Meson ends a test that takes too long with SIGTERM: the machine and the files have to go all the same.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        kernel, archive = prepare(args.cache, args.kernel)
+        kernel, archive = prepare(args.cache, args.kernel, args.version)
     except kernel_image.Missing as what:
         if os.environ.get("CI") in ("true", "1"):
             print(f"1..1\nnot ok 1 - kernel\n# missing: {what}")
             return 1
         print(f"1..0 # SKIP missing: {what}")
         return 0
+    print(f"# Linux {kernel.version}", flush=True)
     return Run(args, tests).run(kernel, archive)
 
 

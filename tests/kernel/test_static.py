@@ -20,7 +20,7 @@ HARMLESS = ("Skipping BTF generation", "the compiler differs from the one used t
 def check(cache):
     if not shutil.which("sparse"):
         raise kernel_image.Missing("sparse")
-    version, build_tree = kernel_image.headers()
+    version, build_tree = kernel_image.headers()[0]
     tree = kernel_image.copy_sources(os.path.join(cache, "static-" + version))
     done = subprocess.run(["make", "-C", os.path.join(tree, "kernel"), "check", "KDIR=" + build_tree],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240, check=False)

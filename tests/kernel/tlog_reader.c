@@ -8,6 +8,7 @@
  *     -s  sleep so long after each read           -b  size of the read buffer (65536)
  *     -B  block in read() instead of poll()       -d  first read away what is there, then say "ready"
  *     -p  print each text                         -i  print GET_INFO and end
+ *     -m  write "readable" to the kernel's trace whenever poll() finds something
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,8 @@ int main(int argc, char **argv)
     int timeout = 3000, pause = 0, option, error = 0;
     size_t size = 65536;
     bool blocking = false, drain = false, print = false, ask = false;
-    while ((option = getopt(argc, argv, "n:t:s:b:Bdpi")) != -1) {
+    int marker = -1;
+    while ((option = getopt(argc, argv, "n:t:s:b:Bdpim")) != -1) {
         switch (option) {
         case 'n':
             want = strtoull(optarg, NULL, 0);
@@ -137,6 +139,9 @@ int main(int argc, char **argv)
         case 'i':
             ask = true;
             break;
+        case 'm':
+            marker = open("/sys/kernel/tracing/trace_marker", O_WRONLY);
+            break;
         default:
             return 2;
         }
@@ -159,6 +164,8 @@ int main(int argc, char **argv)
         if (!blocking) {
             struct pollfd p = {.fd = fd, .events = POLLIN};
             if (poll(&p, 1, timeout) <= 0)
+                break;
+            if (marker >= 0 && write(marker, "readable", 8) < 0)
                 break;
         }
         ssize_t got = read(fd, bytes, size);
