@@ -231,6 +231,10 @@ static int run(const struct cli *cli, struct log_options *o)
         return cli_fail(cli, &d);
     if (closing != CORRAL_OK)
         return cli_fail(cli, &late);
+    if (!o->follow && atomic_load(cli_stop_flag())) {
+        diag_set(&d, CORRAL_ERR_INTERRUPTED, "interrupted");
+        return cli_fail(cli, &d);
+    }
     if (o->fail_on_loss && stats.lost + dropped > 0) {
         fflush(stdout);
         diag_set(&d, CORRAL_ERR_DATA_LOST, "%" PRIu64 " records were lost", stats.lost + dropped);

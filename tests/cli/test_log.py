@@ -285,6 +285,16 @@ def test_board_until_interrupted(corral):
     assert p.returncode == 0 and err == b"" and json.loads(out.splitlines()[-1])["kind"] == "summary"
 
 
+def test_what_ends_by_itself_says_that_it_was_interrupted(corral):
+    memory(corral, (0x400, buffer(record(1, "one"))))
+    p = corral.start("--json", "--link", f"shm:ram.bin@{BASE:#x}", "log", "--seconds", "60", "--buffer",
+                     f"{BASE + 0x400:#x}:{CAP}")
+    p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 130 and json.loads(out.splitlines()[-1])["kind"] == "summary", err
+
+
 def test_only_one_core(corral):
     r = corral("--json", "log", "--core", "core1")
     assert r.code == 0 and {e["core"] for e in logs(r.lines())} == {"core1"}
