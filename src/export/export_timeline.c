@@ -2,8 +2,9 @@
 /*
  * The sink that draws events on a timeline for Chrome's trace viewer and those who read its files: a lane a
  * core with slices for its states, log lines and profile packets as instants, every loss as an instant that
- * says how many. Uses host_ns; an event without a time is put at the last time known and says so. Draws no
- * state that nobody reported: what a core did before its first halt or run event stays empty.
+ * says how many. Uses host_ns, but a log line is drawn where its core's own time puts it (export_placing.h);
+ * an event without a time is put at the last time known and says so. Draws no state that nobody reported:
+ * what a core did before its first halt or run event stays empty.
  */
 #include "export/export_sinks.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "export/export_file.h"
+#include "export/export_placing.h"
 #include "export/export_trace.h"
 
 struct open_slice {
@@ -24,7 +26,8 @@ struct open_slice {
 struct timeline {
     struct export_file file;
     struct export_trace trace;
-    struct open_slice slices[EXPORT_TRACE_MAX_LANES]; /* by lane */
+    struct open_slice slices[EXPORT_TRACE_MAX_LANES];        /* by lane */
+    struct export_placing *placings[EXPORT_TRACE_MAX_LANES]; /* by lane; NULL until it is needed */
 };
 
 static const char *const loss_colour = "terrible";
@@ -81,6 +84,14 @@ static json_t *state_args(const struct event_halt *halt, const struct event_core
     return args;
 }
 
+static struct export_placing *placing_of(struct timeline *t, uint32_t lane)
+{
+    if (!t->placings[lane])
+        t->placings[lane] =
+            calloc(1, sizeof(*t->placings[lane])); /* without memory: drawn where it was read */
+    return t->placings[lane];
+}
+
 static void draw_states(struct timeline *t, const struct event *e, int64_t ns)
 {
     size_t count = e->halt.core_count < EVENT_MAX_CORES ? e->halt.core_count : EVENT_MAX_CORES;
@@ -88,6 +99,11 @@ static void draw_states(struct timeline *t, const struct event *e, int64_t ns)
         const struct event_core *core = &e->halt.cores[i];
         uint32_t lane = export_trace_lane(&t->trace, core->name ? core->name : e->stream);
         struct open_slice *s = &t->slices[lane];
+        struct export_placing *placing = placing_of(t, lane);
+        if (placing && core->state == CORE_HALTED)
+            export_placing_halt(placing, ns);
+        else if (placing && core->state == CORE_RUNNING)
+            export_placing_run(placing, ns);
         if (s->open && s->state == core->state)
             continue;
         close_slice(t, lane, ns);
@@ -235,9 +251,27 @@ static enum corral_err timeline_write(void *ctx, const struct event *e, struct d
         json_decref(args);
         return CORRAL_OK;
     }
-    export_trace_instant(&t->trace, export_trace_lane(&t->trace, e->core ? e->core : e->stream), ns, name,
-                         colour, args);
+    uint32_t lane = export_trace_lane(&t->trace, e->core ? e->core : e->stream);
+    bool placed = e->kind == EVENT_LOG && timed && e->target_ns != EVENT_NO_TIME;
+    if (placed)
+        json_object_set_new(args, "read_ns", json_integer(ns));
+    struct export_trace_entry *entry = export_trace_instant(&t->trace, lane, ns, name, colour, args);
+    if (placed && entry && placing_of(t, lane)) {
+        entry->placed = true;
+        entry->target_ns = e->target_ns;
+        export_placing_line(t->placings[lane], e->target_ns, ns);
+    }
     return CORRAL_OK;
+}
+
+/* Once all delays are known, each line goes to where it belongs. */
+static void place_lines(struct timeline *t)
+{
+    for (size_t i = 0; i < t->trace.count; i++) {
+        struct export_trace_entry *e = &t->trace.entries[i];
+        if (e->placed)
+            e->ns = export_placing_host(t->placings[e->lane], e->target_ns, e->ns);
+    }
 }
 
 static enum corral_err timeline_close(void *ctx, struct diag *d)
@@ -245,6 +279,9 @@ static enum corral_err timeline_close(void *ctx, struct diag *d)
     struct timeline *t = ctx;
     for (uint32_t lane = 0; lane < t->trace.lane_count; lane++)
         close_slice(t, lane, t->trace.last_ns);
+    place_lines(t);
+    for (uint32_t lane = 0; lane < EXPORT_TRACE_MAX_LANES; lane++)
+        free(t->placings[lane]);
     export_trace_write(&t->trace, t->file.out);
     enum corral_err err = export_file_end(&t->file, d);
     export_trace_free(&t->trace);

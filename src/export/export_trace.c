@@ -67,8 +67,8 @@ void export_trace_see(struct export_trace *t, int64_t ns)
     t->has_time = true;
 }
 
-static void add(struct export_trace *t, struct export_trace_entry entry, const char *name, const char *colour,
-                json_t *args)
+static struct export_trace_entry *add(struct export_trace *t, struct export_trace_entry entry,
+                                      const char *name, const char *colour, json_t *args)
 {
     bool fits = t->count < EXPORT_TRACE_MAX_ENTRIES && grow(t);
     json_t *fields = fits ? json_object() : NULL;
@@ -85,10 +85,11 @@ static void add(struct export_trace *t, struct export_trace_entry entry, const c
     json_decref(args);
     if (!entry.text) {
         t->left_out++;
-        return;
+        return NULL;
     }
     entry.order = (uint32_t)t->count;
-    t->entries[t->count++] = entry;
+    t->entries[t->count] = entry;
+    return &t->entries[t->count++];
 }
 
 void export_trace_slice(struct export_trace *t, uint32_t lane, int64_t ns, int64_t end_ns, const char *name,
@@ -99,10 +100,10 @@ void export_trace_slice(struct export_trace *t, uint32_t lane, int64_t ns, int64
     export_trace_see(t, ns + duration);
 }
 
-void export_trace_instant(struct export_trace *t, uint32_t lane, int64_t ns, const char *name,
-                          const char *colour, json_t *args)
+struct export_trace_entry *export_trace_instant(struct export_trace *t, uint32_t lane, int64_t ns,
+                                                const char *name, const char *colour, json_t *args)
 {
-    add(t, (struct export_trace_entry){.ns = ns, .duration_ns = -1, .lane = lane}, name, colour, args);
+    return add(t, (struct export_trace_entry){.ns = ns, .duration_ns = -1, .lane = lane}, name, colour, args);
 }
 
 /* By lane, then time; slices before the instants in them; else as they came. */
@@ -127,6 +128,15 @@ static void put_us(FILE *out, const char *key, int64_t ns)
     fprintf(out, "\"%s\":%s%" PRIu64 ".%03u,", key, ns < 0 ? "-" : "", size / 1000, (unsigned)(size % 1000));
 }
 
+/* Lanes stand in the order of their names, whoever spoke first. */
+static size_t rank(const struct export_trace *t, size_t lane)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < t->lane_count; i++)
+        before += strcmp(t->lanes[i], t->lanes[lane]) < 0;
+    return before;
+}
+
 static void put_metadata(FILE *out, const struct export_trace *t)
 {
     fprintf(out,
@@ -139,7 +149,7 @@ static void put_metadata(FILE *out, const struct export_trace *t)
         fprintf(out,
                 "}},\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%zu,\"name\":\"thread_sort_index\",\"args\":{\"sort_"
                 "index\":%zu}}",
-                PROCESS, i + 1, i);
+                PROCESS, i + 1, rank(t, i));
     }
 }
 

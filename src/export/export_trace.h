@@ -23,6 +23,8 @@ struct export_trace_entry {
     uint32_t lane;
     uint32_t order; /* of arrival, among those of one time */
     char *text;     /* the fields behind the times, without braces */
+    bool placed;    /* target_ns is to be turned into ns before it is written */
+    int64_t target_ns;
 };
 
 struct export_trace {
@@ -46,8 +48,9 @@ void export_trace_see(struct export_trace *t, int64_t ns);
 /* Both take over `args` (may be NULL). `colour` is one of the viewer's reserved names, or NULL. */
 void export_trace_slice(struct export_trace *t, uint32_t lane, int64_t ns, int64_t end_ns, const char *name,
                         const char *colour, json_t *args);
-void export_trace_instant(struct export_trace *t, uint32_t lane, int64_t ns, const char *name,
-                          const char *colour, json_t *args);
+/* The entry, until the next call; NULL when it was left out. */
+struct export_trace_entry *export_trace_instant(struct export_trace *t, uint32_t lane, int64_t ns,
+                                                const char *name, const char *colour, json_t *args);
 
 /* A JSON string whatever the bytes are; what is no UTF-8 is escaped. */
 json_t *export_trace_string(const char *text);
