@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -148,12 +149,22 @@ enum corral_err cli_close_stdout(struct diag *d)
     return CORRAL_OK;
 }
 
-/* A signal handler can reach nothing but file scope: this flag is the one exception to the rule. */
+/* Who ends a process with a signal often sends it twice at once (to the group and to the leader): only one
+ * that comes later than this is a second wish. */
+#define SECOND_SIGNAL_NS 250000000LL
+
+/* A signal handler can reach nothing but file scope: these two are the one exception to the rule. */
 static atomic_bool cli_stop;
+static _Atomic int64_t cli_stopped_at;
 
 static void cli_on_signal(int signal_number)
 {
-    if (atomic_exchange(&cli_stop, true))
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now); /* async-signal-safe by POSIX */
+    int64_t ns = (int64_t)now.tv_sec * 1000000000LL + now.tv_nsec;
+    if (!atomic_exchange(&cli_stop, true))
+        atomic_store(&cli_stopped_at, ns);
+    else if (ns - atomic_load(&cli_stopped_at) > SECOND_SIGNAL_NS)
         _exit(128 + signal_number);
 }
 

@@ -111,7 +111,9 @@ static enum corral_err play(const struct cli *cli, const struct demo_options *o,
 {
     int64_t half = (int64_t)llround(o->seconds * 0.5 * (double)NS_PER_S);
     say(cli, "\n== Free run: the firmware's log as it comes, the profile meanwhile");
-    enum corral_err err = session_start_logs(s, d);
+    enum corral_err err = session_announce(s, d);
+    if (err == CORRAL_OK)
+        err = session_start_logs(s, d);
     if (err == CORRAL_OK)
         err = session_start_clocks(s, d);
     if (err == CORRAL_OK)
@@ -193,6 +195,9 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
     if (!session_is_board(s))
         err =
             diag_set(d, CORRAL_ERR_USAGE, "demo: it plays on the virtual board only (--link sim or sim:A,B)");
+    else if (cli->link && strchr(cli->link, ':') && !strchr(cli->link, ','))
+        err = diag_set(d, CORRAL_ERR_USAGE, "demo: it plays with two cores, and '%s' names one ELF file",
+                       cli->link);
     if (err == CORRAL_OK)
         err = demo_files_create(o->out, bus, files, d);
     if (err == CORRAL_OK)

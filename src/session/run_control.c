@@ -50,6 +50,20 @@ enum corral_err session_status(struct session *s, struct event *event, struct di
     return session_call(s, do_status, &(struct run_control){s, 0, event}, d);
 }
 
+enum corral_err session_announce(struct session *s, struct diag *d)
+{
+    struct event event;
+    enum corral_err err = session_status(s, &event, d);
+    if (err != CORRAL_OK)
+        return err;
+    event.kind = EVENT_RUN;
+    for (size_t i = 0; i < event.halt.core_count; i++)
+        if (event.halt.cores[i].state != CORE_RUNNING)
+            event.kind = EVENT_HALT;
+    event_bus_publish(s->bus, &event);
+    return CORRAL_OK;
+}
+
 static enum corral_err do_sync_on(struct link *link, void *ctx, struct diag *d)
 {
     struct session *s = ctx;

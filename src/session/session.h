@@ -146,6 +146,8 @@ enum corral_err session_run_for(struct session *s, int64_t ns, const atomic_bool
  */
 enum corral_err session_halt(struct session *s, size_t leader, struct event *event, struct diag *d);
 enum corral_err session_run(struct session *s, size_t leader, struct event *event, struct diag *d);
+/* Publish what the cores are doing now as a run or halt event of mechanism none: where a timeline begins. */
+enum corral_err session_announce(struct session *s, struct diag *d);
 /* Every core's state, unchanged. */
 enum corral_err session_status(struct session *s, struct event *event, struct diag *d);
 /* Cross triggers on or off; off puts every CTI back as it was found. */

@@ -274,6 +274,7 @@ def test_link_words(corral):
     refused(corral, 2, "nowhere", "--link", "nowhere", *QUICK)
     refused(corral, 2, "an ELF file for core 0", "--link", "sim:", *QUICK)
     refused(corral, 2, "one for each core", "--link", "sim:one.elf,", *QUICK)
+    refused(corral, 2, "one ELF file", "--link", f"sim:{core_image(corral, 0)}", *QUICK)
 
 
 def test_own_images_through_the_link(corral):
@@ -294,6 +295,29 @@ def test_ctrl_c_closes_the_files(corral):
     assert events
     json.load(open(corral.path("corral-demo/timeline.json")))
     assert profile_of(corral)["packets"] > 0
+
+
+def test_a_signal_sent_twice_at_once_is_one_wish(corral):
+    p = corral.start("demo", "--seconds", "600", "--listen", LISTEN)
+    p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+    p.send_signal(signal.SIGTERM)
+    p.communicate(timeout=60)
+    assert p.returncode == 130, p.returncode
+    assert sorted(os.listdir(corral.path("corral-demo")))[0] == "capture.pcapng"
+    assert not [f for f in os.listdir(corral.path("corral-demo")) if ".part" in f]
+
+
+def test_log_lines_stand_where_the_core_wrote_them(corral):
+    demo(corral)
+    lines = [e for e in json.load(open(corral.path("corral-demo/timeline.json")))["traceEvents"]
+             if e["ph"] == "i" and "read_ns" in e.get("args", {})]
+    assert len(lines) > 20
+    assert all(e["ts"] * 1000 <= e["args"]["read_ns"] + 1 for e in lines)
+    assert sum(e["args"]["read_ns"] / 1000 - e["ts"] > 2000 for e in lines) > len(lines) / 2
+    for tid in {e["tid"] for e in lines}:
+        times = [(e["args"]["sequence"], e["ts"]) for e in lines if e["tid"] == tid]
+        assert [t for _, t in sorted(times)] == sorted(t for _, t in times)
 
 
 def test_stdout_closed_by_its_reader(corral):
