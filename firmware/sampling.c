@@ -17,8 +17,8 @@ static struct {
 } sampling;
 
 extern uint32_t image_stack_top[];
-void timer_handler(void);
-void sampling_take(const uint32_t *frame, uint32_t frame_pointer);
+void prof_sampler_interrupt(void);
+void prof_sampler_take(const uint32_t *frame, uint32_t frame_pointer);
 
 static bool sampling_send(void *ctx, const uint8_t *packet, uint32_t size)
 {
@@ -57,16 +57,16 @@ void sampling_start(uint32_t core, uint32_t core_hz, uint32_t seed)
     reg_write(SCS_NVIC_ISER0, 1u << BOARD_IRQ_TIMER);
 }
 
-/* Hands over the stacked frame and r7 as they are at entry. lr keeps EXC_RETURN: sampling_take returns with
- * it. */
-__attribute__((naked)) void timer_handler(void)
+/* Hands over the stacked frame and r7 as they are at entry. lr keeps EXC_RETURN: prof_sampler_take returns
+ * with it. */
+__attribute__((naked)) void prof_sampler_interrupt(void)
 {
     __asm__ volatile("mov r0, sp\n"
                      "mov r1, r7\n"
-                     "b sampling_take\n");
+                     "b prof_sampler_take\n");
 }
 
-__attribute__((used)) void sampling_take(const uint32_t *frame, uint32_t frame_pointer)
+__attribute__((used)) void prof_sampler_take(const uint32_t *frame, uint32_t frame_pointer)
 {
     uint32_t clocks = cycles_now();
     reg_write(BOARD_TIMER_BASE + BOARD_TIMER_LOAD, sampling_interval());

@@ -3,10 +3,10 @@
  * The profile: samples of the interrupted code from the board's TIMER at the highest priority, sent by the
  * DATAGRAM port (target/prof_sampler packs them).
  *
- * Masked regions, which the profile cannot see: the sampling handler itself (timer_handler, sampling_take and
- * what they call: about 130 instructions a sample, 200 when a packet is closed), the NMI and HardFault
- * handlers, and the first instructions after reset. Nothing in the firmware sets PRIMASK, FAULTMASK or
- * BASEPRI.
+ * Masked regions, which the profile cannot see: the sampling handler itself (prof_sampler_interrupt,
+ * prof_sampler_take and what they call: about 130 instructions a sample, 200 when a packet is closed), the
+ * NMI and HardFault handlers, and the first instructions after reset. Nothing in the firmware sets PRIMASK,
+ * FAULTMASK or BASEPRI.
  */
 #ifndef CORRAL_FIRMWARE_SAMPLING_H
 #define CORRAL_FIRMWARE_SAMPLING_H

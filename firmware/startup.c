@@ -17,7 +17,7 @@ void fault_report(const uint32_t *frame);
 void fault_stop(void);
 void systick_handler(void);
 void mailbox_handler(void);
-void timer_handler(void);
+void prof_sampler_interrupt(void);
 void doorbell_handler(void);
 
 __attribute__((noreturn)) void reset_handler(void)
@@ -91,9 +91,9 @@ __attribute__((section(".vectors"), used)) static const vector vectors[16 + 5] =
     0,
     fault_handler, /* PendSV */
     systick_handler,
-    mailbox_handler, /* BOARD_IRQ_MAILBOX */
-    timer_handler,   /* BOARD_IRQ_TIMER */
-    fault_handler,   /* BOARD_IRQ_CTI0 */
-    fault_handler,   /* BOARD_IRQ_CTI1 */
+    mailbox_handler,        /* BOARD_IRQ_MAILBOX */
+    prof_sampler_interrupt, /* BOARD_IRQ_TIMER */
+    fault_handler,          /* BOARD_IRQ_CTI0 */
+    fault_handler,          /* BOARD_IRQ_CTI1 */
     doorbell_handler,
 };

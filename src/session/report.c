@@ -23,8 +23,7 @@ struct exact {
 static bool is_sampler(const struct symbol_index *symbols, uint32_t pc)
 {
     struct symbol_function f;
-    return symbol_function_at(symbols, pc, &f) &&
-           (strncmp(f.name, "prof_sampler_", 13) == 0 || strcmp(f.name, "timer_handler") == 0);
+    return symbol_function_at(symbols, pc, &f) && strncmp(f.name, "prof_sampler_", 13) == 0;
 }
 
 static enum corral_err do_exact(struct link *link, void *ctx, struct diag *d)
