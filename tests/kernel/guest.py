@@ -68,19 +68,34 @@ class Guest:
         if time.monotonic() > end:
             raise AssertionError(f"{what}: no answer in time.\n" + self.why_stuck())
 
+    def monitor(self, command):
+        """A command to QEMU itself; what it says."""
+        with socket.socket(socket.AF_UNIX) as link:
+            link.settimeout(2)
+            link.connect(os.path.join(self.folder, "monitor.sock"))
+            text = self.until_prompt(link, b"", 1)
+            link.sendall(command.encode() + b"\n")
+            time.sleep(0.2)
+            text = self.until_prompt(link, text, 2)
+            return text.decode(errors="replace")
+
+    @staticmethod
+    def until_prompt(link, text, count):
+        while text.count(b"(qemu)") < count:
+            more = link.recv(1 << 16)
+            if not more:
+                break
+            text += more
+        return text
+
     def why_stuck(self):
         """Make a machine that does not answer say where it is: an NMI, which is a panic with a backtrace."""
         words = ""
         try:
-            with socket.socket(socket.AF_UNIX) as monitor:
-                monitor.settimeout(2)
-                monitor.connect(os.path.join(self.folder, "monitor.sock"))
-                monitor.sendall(b"info registers -a\n")
-                time.sleep(1)
-                text = monitor.recv(1 << 16).decode(errors="replace")
-                words = " ".join(re.findall(r"RIP=\w+|HLT=\w+", text)) + "\n"
-                monitor.sendall(b"nmi\n")
-                time.sleep(2)
+            text = self.monitor("info registers -a")
+            words = " ".join(re.findall(r"RIP=\w+|HLT=\w+", text)) + "\n"
+            self.monitor("nmi")
+            time.sleep(2)
         except OSError as error:
             words += f"(no monitor: {error})\n"
         return words + self.tail(60)
@@ -128,6 +143,21 @@ class Guest:
         self.link.sendall(f"{self.number} {command}\n".encode())
         return self.read_answer(self.number, timeout * self.scale, f"'{command}'")
 
+    def suspend(self, asleep):
+        """Suspend to memory, call asleep() when the machine is, and wake it."""
+        self.number += 1
+        self.link.sendall(f"{self.number} echo mem > /sys/power/state\n".encode())
+        end = time.monotonic() + 30 * self.scale
+        while "suspended" not in self.monitor("info status"):
+            self.check_alive("suspend", end)
+        try:
+            asleep()
+        finally:
+            self.monitor("system_wakeup")
+        answer = self.read_answer(self.number, 30 * self.scale, "resume")
+        if answer.code != 0:
+            raise AssertionError("suspending failed: " + answer)
+
     def wait(self, what, command, timeout=10):
         """Wait until a command succeeds and give its output."""
         end = time.monotonic() + timeout * self.scale
@@ -144,7 +174,11 @@ class Guest:
         return self("dmesg -r -c")
 
     def power_off(self):
-        self.link.sendall(b"99999 poweroff -f\n")
+        """Not by the guest: after a suspend QEMU no longer takes its word for it."""
+        try:
+            self.monitor("quit")
+        except ConnectionError:
+            pass
         self.process.wait(20 * self.scale)
 
     def complaints(self, log=""):
