@@ -139,7 +139,7 @@ uint32_t tlog_device_queue_stale(struct tlog_device *dev, uint32_t count);
 enum corral_err tlog_device_firmware_start(struct tlog_device *dev, struct diag *d);
 void tlog_device_firmware_die(struct tlog_device *dev);
 /* Word 0 of the answer to a firmware-log message. */
-uint32_t tlog_device_control_message(struct tlog_device *dev, const uint32_t *request);
+uint32_t tlog_device_control_message(struct tlog_device *dev, const uint32_t *words);
 void tlog_device_firmware_work(struct tlog_device *dev, int64_t now);
 /* Hand over `size` bytes as one batch as they are. False when the buffer is not free or too small. */
 bool tlog_device_raw_batch(struct tlog_device *dev, const uint8_t *bytes, size_t size);
