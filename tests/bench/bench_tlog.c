@@ -114,11 +114,11 @@ static int bench_shm(void)
         times[i] = given_back - start;
     }
     qsort(times, POLLS, sizeof(times[0]), compare);
+    const size_t median = POLLS / 2, late = POLLS - POLLS / 100;
     if (!bad)
         printf("shm: from the look at the owner to giving it back, full batch: median %.1f us, 99 %% %.1f us "
-               "(target "
-               "below 5)\n",
-               (double)times[POLLS / 2] / 1e3, (double)times[POLLS - POLLS / 100] / 1e3);
+               "(target below 5)\n",
+               (double)times[median] / 1e3, (double)times[late] / 1e3);
     tlog_consumer_free(consumer);
     link_close(link);
     event_bus_free(bus, NULL);
