@@ -59,7 +59,12 @@ static void take(struct counts *c, const struct tlog_frame *f, const char *text,
     const char *at = strstr(copy, " n=");
     if (!at)
         return;
-    uint64_t n = strtoull(at + 3, NULL, 10);
+    char *end;
+    uint64_t n = strtoull(at + 3, &end, 10);
+    if (strncmp(end, " g=", 3) != 0) { /* cut to what room there was: the number may lack its end */
+        c->excused = true;
+        return;
+    }
     if (c->stream == 0)
         c->first = n;
     else if (n != c->last + 1 && !c->excused)
