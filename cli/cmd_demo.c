@@ -195,9 +195,8 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
     if (!session_is_board(s))
         err =
             diag_set(d, CORRAL_ERR_USAGE, "demo: it plays on the virtual board only (--link sim or sim:A,B)");
-    else if (cli->link && strchr(cli->link, ':') && !strchr(cli->link, ','))
-        err = diag_set(d, CORRAL_ERR_USAGE, "demo: it plays with two cores, and '%s' names one ELF file",
-                       cli->link);
+    else if (session_board_programs(s) < LINK_SIM_CORES)
+        err = diag_set(d, CORRAL_ERR_USAGE, "demo: it plays with two cores, and the link names one ELF file");
     if (err == CORRAL_OK)
         err = demo_files_create(o->out, bus, files, d);
     if (err == CORRAL_OK)

@@ -60,11 +60,6 @@ uint32_t core_ap(const struct core *c)
     return c->ap;
 }
 
-const struct core_ops *core_get_ops(const struct core *c)
-{
-    return c->ops;
-}
-
 static enum corral_err named(const struct core *c, enum corral_err err, struct diag *d)
 {
     if (err && d) {

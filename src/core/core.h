@@ -59,7 +59,6 @@ uint32_t core_hz(const struct core *c);
 struct cti *core_cti(struct core *c); /* NULL when it has none */
 struct link *core_link(struct core *c);
 uint32_t core_ap(const struct core *c);
-const struct core_ops *core_get_ops(const struct core *c);
 
 #define CORE_WAIT_NS (1000 * NS_PER_MS) /* default bound for a core to halt or restart */
 

@@ -112,6 +112,7 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
         struct diag why = DIAG_INIT;
         if (!link_sim_image(link, i, &image, &size))
             continue;
+        s->board_programs++;
         session_image_name(s->options.link, i, label, sizeof(label));
         s->images[i] = symbol_open_memory(image, size, label[0] ? label : "the built-in image", &why);
         if (s->images[i] || why.code == CORRAL_ERR_NO_SYMBOL)

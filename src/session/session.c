@@ -169,6 +169,11 @@ const char *session_core_name(const struct session *s, size_t core)
     return core_name(s->cores[core]);
 }
 
+unsigned session_board_programs(const struct session *s)
+{
+    return s->board_programs;
+}
+
 bool session_is_board(const struct session *s)
 {
     return session_words_mean_board(s->options.link);

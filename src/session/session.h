@@ -70,6 +70,8 @@ struct session *session_open(const struct session_options *options, struct diag 
 enum corral_err session_connect(struct session *s, struct diag *d);
 /* Is the target the virtual board in this process? Known before session_connect. */
 bool session_is_board(const struct session *s);
+/* How many of the board's cores have a program (one without is held in reset); 0 on other links. Likewise. */
+unsigned session_board_programs(const struct session *s);
 /* Stops everything and leaves the target as it is now. NULL is allowed. */
 void session_close(struct session *s);
 

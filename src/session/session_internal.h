@@ -56,6 +56,7 @@ struct session {
 
     unsigned caps; /* of the link; known after session_connect */
     bool is_board;
+    unsigned board_programs;
     struct link_sim_info board;
 
     size_t core_count;

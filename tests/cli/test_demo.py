@@ -275,6 +275,9 @@ def test_link_words(corral):
     refused(corral, 2, "an ELF file for core 0", "--link", "sim:", *QUICK)
     refused(corral, 2, "one for each core", "--link", "sim:one.elf,", *QUICK)
     refused(corral, 2, "one ELF file", "--link", f"sim:{core_image(corral, 0)}", *QUICK)
+    with open(corral.path("one.yml"), "w") as f:
+        f.write(f"link: sim:{core_image(corral, 0)}\n")
+    refused(corral, 2, "one ELF file", "--target", "one.yml", *QUICK)
 
 
 def test_own_images_through_the_link(corral):
