@@ -57,12 +57,12 @@ static void take(struct counts *c, const struct tlog_frame *f, const char *text,
     if (print)
         printf("%u %u %" PRIu32 " %s\n", f->level, f->source, f->sequence, copy);
     const char *at = strstr(copy, " n=");
-    if (!at)
-        return;
-    char *end;
-    uint64_t n = strtoull(at + 3, &end, 10);
-    if (strncmp(end, " g=", 3) != 0) { /* cut to what room there was: the number may lack its end */
-        c->excused = true;
+    char *end = NULL;
+    uint64_t n = at ? strtoull(at + 3, &end, 10) : 0;
+    if (!at || strncmp(end, " g=", 3) != 0) {
+        /* A record of the stream that was cut to what room there was, anywhere: before its number, or in it.
+         */
+        c->excused |= copy[0] == 0 || copy[0] == '[';
         return;
     }
     if (c->stream == 0)
