@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz target: the ARC message queue, client and server, against another side that writes what it likes when
- * it likes. The input is a device's first memory contents and then a script of what happens at each access.
- * Checked: no access outside what was granted, no endless loop, writes only where each side may write, and
- * that an answer is handed out only when one was there.
+ * it likes, over a link that fails when it likes. The input is a device's first memory contents and then a
+ * script of what happens at each access. Checked: no access outside what was granted, no endless loop, writes
+ * only where each side may write, that an answer is handed out only when one was there, and that nothing
+ * fails without a sentence.
  */
-#include <string.h>
+#include <stdbool.h>
 
 #include "base/bytes.h"
 #include "fuzz_target.h"
@@ -26,7 +27,21 @@ struct world {
     struct arc_server *server;
     struct byte_reader script;
     unsigned accesses;
+    unsigned client_fault, server_fault;  /* this many accesses from now one fails; 0 = none */
+    unsigned queue, entries, queue_count; /* what the client may write to: while `shape_known` */
+    bool shape_known;
 };
+
+/* Is this the access that fails? */
+static bool fails(unsigned *countdown)
+{
+    return *countdown && --*countdown == 0;
+}
+
+static enum corral_err fault(struct diag *d)
+{
+    return diag_set(d, CORRAL_ERR_LINK_FAULT, "as scripted");
+}
 
 static uint32_t *word_of(struct world *w, uint64_t address)
 {
@@ -49,6 +64,7 @@ static void meddle(struct world *w)
         w->memory[(QUEUES - BASE) / 4 + where % 200] = what >> 3;
         break;
     case 1: /* the control block or a scratch word */
+        w->shape_known = false;
         if (where & 1)
             w->memory[(CONTROL - BASE) / 4 + (where >> 1) % 4] ^= 1u << (what >> 3);
         else
@@ -56,6 +72,7 @@ static void meddle(struct world *w)
         break;
     case 2:
         w->memory[where * 4u % (SIZE / 4)] = 0xFFFFFFFFu;
+        w->shape_known = false;
         break;
     case 3:
         if (w->server)
@@ -67,6 +84,12 @@ static void meddle(struct world *w)
             arc_server_respond(w->server, where % 5, answer, NULL);
         break;
     }
+    case 5:
+        w->server_fault = where;
+        break;
+    case 6:
+        w->client_fault = where;
+        break;
     default:
         break;
     }
@@ -80,20 +103,30 @@ static enum corral_err client_read(void *ctx, uint64_t address, uint32_t *value,
     const uint32_t *word = word_of(w, address);
     FUZZ_CHECK(word);
     *value = *word;
-    return byte_reader_left(&w->script) && w->script.data[w->script.pos] == 0xEE
-               ? diag_set(d, CORRAL_ERR_LINK_FAULT, "as scripted")
-               : CORRAL_OK;
+    bool now = byte_reader_left(&w->script) && w->script.data[w->script.pos] == 0xEE;
+    return now || fails(&w->client_fault) ? fault(d) : CORRAL_OK;
+}
+
+/* The host's part of its own queue: two pointers and the requests. */
+static bool may_write(const struct world *w, uint64_t address)
+{
+    uint64_t queue = QUEUES + (uint64_t)w->queue * ARC_QUEUE_SIZE(w->entries);
+    uint64_t requests = queue + ARC_QUEUE_HEADER_SIZE;
+    return address == queue + ARC_QUEUE_REQUEST_WPTR || address == queue + ARC_QUEUE_RESPONSE_RPTR ||
+           (address >= requests && address < requests + (uint64_t)w->entries * ARC_MESSAGE_SIZE);
 }
 
 static enum corral_err client_write(void *ctx, uint64_t address, uint32_t value, struct diag *d)
 {
     struct world *w = ctx;
-    (void)d;
     FUZZ_CHECK(++w->accesses < ACCESSES_MAX);
+    if (fails(&w->client_fault))
+        return fault(d);
     if (address == DOORBELL) {
         FUZZ_CHECK(value == 0);
         return CORRAL_OK;
     }
+    FUZZ_CHECK(!w->shape_known || may_write(w, address));
     FUZZ_CHECK(address >= BASE && address < BASE + SIZE); /* never a scratch register */
     uint32_t *word = word_of(w, address);
     FUZZ_CHECK(word);
@@ -102,12 +135,19 @@ static enum corral_err client_write(void *ctx, uint64_t address, uint32_t value,
     return CORRAL_OK;
 }
 
+/* Within what was granted; the world's memory may be shorter. */
+static bool is_granted(const struct world *w, uint64_t address)
+{
+    return address >= QUEUES && address - QUEUES < (uint64_t)ARC_QUEUE_SIZE(w->entries) * w->queue_count;
+}
+
 static enum corral_err server_read(void *ctx, uint64_t address, uint32_t *value, struct diag *d)
 {
     struct world *w = ctx;
-    (void)d;
+    FUZZ_CHECK(is_granted(w, address));
     const uint32_t *word = word_of(w, address);
-    FUZZ_CHECK(word && address >= QUEUES);
+    if (!word || fails(&w->server_fault))
+        return fault(d);
     *value = *word;
     return CORRAL_OK;
 }
@@ -115,9 +155,10 @@ static enum corral_err server_read(void *ctx, uint64_t address, uint32_t *value,
 static enum corral_err server_write(void *ctx, uint64_t address, uint32_t value, struct diag *d)
 {
     struct world *w = ctx;
-    (void)d;
+    FUZZ_CHECK(is_granted(w, address) || (address >= CONTROL && address < CONTROL + ARC_CONTROL_SIZE));
     uint32_t *word = word_of(w, address);
-    FUZZ_CHECK(word && address >= CONTROL);
+    if (!word || fails(&w->server_fault))
+        return fault(d);
     *word = value;
     return CORRAL_OK;
 }
@@ -126,8 +167,8 @@ static enum arc_reply handle(void *ctx, unsigned queue, const uint32_t request[A
                              uint32_t response[ARC_MESSAGE_WORDS])
 {
     struct arc_tlog_request tlog;
-    (void)ctx;
-    FUZZ_CHECK(queue < ARC_QUEUES_DEFAULT);
+    const struct world *w = ctx;
+    FUZZ_CHECK(queue < w->queue_count);
     if (!arc_tlog_decode(request, &tlog))
         return ARC_REPLY_UNKNOWN;
     response[0] = tlog.size;
@@ -143,8 +184,9 @@ static void pass(void *ctx, int64_t until)
     host_clock_set(w->clock, until);
 }
 
-static void talk(struct world *w)
+static void talk(struct world *w, bool usual_times)
 {
+    int64_t patience = usual_times ? 0 : 5 * NS_PER_MS;
     struct arc_client_options options = {.memory = {w, client_read, client_write},
                                          .clock = w->clock,
                                          .scratch = SCRATCH,
@@ -152,10 +194,11 @@ static void talk(struct world *w)
                                          .valid_base = BASE,
                                          .valid_end = BASE + SIZE,
                                          .queue = byte_reader_u8(&w->script) % 5,
-                                         .ready_ns = 5 * NS_PER_MS,
-                                         .space_ns = 5 * NS_PER_MS,
-                                         .response_ns = 5 * NS_PER_MS};
+                                         .ready_ns = patience,
+                                         .space_ns = patience,
+                                         .response_ns = patience};
     struct diag d = DIAG_INIT;
+    w->queue = options.queue;
     struct arc_client *client = arc_client_open(&options, &d);
     FUZZ_CHECK(client || (d.code != CORRAL_OK && d.message[0]));
     if (!client)
@@ -170,13 +213,40 @@ static void talk(struct world *w)
         enum corral_err err = arc_client_exchange(client, request, response, &d);
         FUZZ_CHECK(err == CORRAL_OK || d.message[0]);
         if (err == CORRAL_OK)
-            arc_answer_text(response[0]);
+            FUZZ_CHECK(arc_answer_text(response[0])[0]);
         else
             for (unsigned k = 0; k < ARC_MESSAGE_WORDS; k++)
                 FUZZ_CHECK(err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_DOWN || response[k] == 0);
         arc_client_restarted(client, &restarted, NULL);
     }
+    FUZZ_CHECK(arc_client_stale(client) < w->accesses);
     arc_client_close(client);
+}
+
+/* Of the shape that the mode's bits say, or of any, over memory that may fail. */
+static void start_server(struct world *w, uint8_t mode)
+{
+    struct diag d = DIAG_INIT;
+    struct arc_server_options options = {.memory = {w, server_read, server_write},
+                                         .control = CONTROL,
+                                         .queues = QUEUES,
+                                         .entries = mode >> 1 & 7,
+                                         .handle = handle,
+                                         .ctx = w};
+    if (mode & 0x10) {
+        options.entries = byte_reader_u8(&w->script);
+        options.queue_count = byte_reader_u8(&w->script);
+        w->server_fault = byte_reader_u8(&w->script);
+    }
+    w->entries = options.entries ? options.entries : ARC_ENTRIES_DEFAULT;
+    w->queue_count = options.queue_count ? options.queue_count : ARC_QUEUES_DEFAULT;
+    w->server = arc_server_new(&options, &d);
+    bool possible = w->entries <= ARC_ENTRIES_MAX && w->queue_count <= ARC_QUEUES_MAX;
+    FUZZ_CHECK(w->server ? possible : d.code == (possible ? CORRAL_ERR_LINK_FAULT : CORRAL_ERR_USAGE));
+    FUZZ_CHECK(w->server || (mode & 0x10));
+    w->shape_known = w->server;
+    w->scratch[ARC_SCRATCH_QUEUE_CONTROL] = CONTROL;
+    w->scratch[ARC_SCRATCH_BOOT_STATUS] = mode & 0x80 ? 0 : ARC_BOOT_STATUS_READY;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -187,16 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(w.clock);
     host_clock_set_driver(w.clock, pass, &w);
     if (mode & 1) {
-        struct arc_server_options options = {.memory = {&w, server_read, server_write},
-                                             .control = CONTROL,
-                                             .queues = QUEUES,
-                                             .entries = mode >> 1 & 7,
-                                             .handle = handle,
-                                             .ctx = &w};
-        w.server = arc_server_new(&options, NULL);
-        FUZZ_CHECK(w.server);
-        w.scratch[ARC_SCRATCH_QUEUE_CONTROL] = CONTROL;
-        w.scratch[ARC_SCRATCH_BOOT_STATUS] = mode & 0x80 ? 0 : ARC_BOOT_STATUS_READY;
+        start_server(&w, mode);
     } else { /* anything at all */
         for (size_t i = 0; i < 16; i++)
             w.scratch[i] = i == ARC_SCRATCH_QUEUE_CONTROL ? BASE + 4u * byte_reader_u8(&w.script)
@@ -205,7 +266,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             w.memory[i] = byte_reader_u8(&w.script);
         w.memory[(CONTROL - BASE) / 4] |= QUEUES;
     }
-    talk(&w);
+    talk(&w, mode & 0x20);
+    if (w.server)
+        arc_server_bad_pointers(w.server);
     arc_server_free(w.server);
     host_clock_free(w.clock);
     return 0;
