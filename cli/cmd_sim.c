@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * corral sim: devices and boards for other programs (INTERFACE.md "sim"). Of its fronts there is the emulated
- * firmware-log device so far; with sim/tlog_device.h this is the one command that knows sim/.
+ * corral sim: devices and boards for other programs (INTERFACE.md "sim"). Of its fronts there are the
+ * emulated firmware-log device and the profiled target so far. This is the one command that knows sim/.
  */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "sim/profile_target.h"
 #include "sim/tlog_device.h"
 
-enum { OPT_JSON = 256, OPT_DEVICE, OPT_RAM, OPT_RATE, OPT_COUNT, OPT_MISBEHAVE, OPT_CONTROL, OPT_NOT_YET };
+enum {
+    OPT_JSON = 256,
+    OPT_DEVICE,
+    OPT_RAM,
+    OPT_RATE,
+    OPT_COUNT,
+    OPT_MISBEHAVE,
+    OPT_CONTROL,
+    OPT_PROFILE_CONTROL,
+    OPT_PROFILE_PORT,
+    OPT_SEED,
+    OPT_SECONDS,
+    OPT_NOT_YET
+};
 
 static const struct option options[] = {
     {"json", no_argument, NULL, OPT_JSON},
@@ -20,6 +34,10 @@ static const struct option options[] = {
     {"count", required_argument, NULL, OPT_COUNT},
     {"misbehave", required_argument, NULL, OPT_MISBEHAVE},
     {"control", required_argument, NULL, OPT_CONTROL},
+    {"profile-control", required_argument, NULL, OPT_PROFILE_CONTROL},
+    {"profile-port", required_argument, NULL, OPT_PROFILE_PORT},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"seconds", required_argument, NULL, OPT_SECONDS},
     {"stlink", required_argument, NULL, OPT_NOT_YET},
     {"jtag", required_argument, NULL, OPT_NOT_YET},
     {"cmsis-dap", required_argument, NULL, OPT_NOT_YET},
@@ -67,7 +85,7 @@ static int print_report(const struct cli *cli, const struct tlog_device_report *
     return 0;
 }
 
-static int serve(const struct cli *cli, const struct tlog_device_options *o)
+static int serve_device(const struct cli *cli, const struct tlog_device_options *o)
 {
     struct diag d = DIAG_INIT;
     struct tlog_device *dev = tlog_device_open(o, &d);
@@ -85,64 +103,153 @@ static int serve(const struct cli *cli, const struct tlog_device_options *o)
     return report.violations ? 1 : exit_code;
 }
 
+static int print_target_report(const struct cli *cli, const struct profile_target_report *r)
+{
+    if (!cli->json) {
+        printf("%.3f s of the board; %" PRIu64 " profile packets sent, %" PRIu64
+               " made while nobody had asked, %" PRIu64 " refused by this host; %" PRIu64 " clients, %" PRIu64
+               " commands\n",
+               r->board_seconds, r->datagrams, r->discarded, r->refused, r->clients, r->commands);
+        if (r->fell_behind_seconds > 0)
+            printf("this machine was %.3f s too slow for the board\n", r->fell_behind_seconds);
+        return 0;
+    }
+    printf("{\"profile_target\":{\"board_seconds\":%.6f,\"fell_behind_seconds\":%.6f,\"datagrams\":%" PRIu64
+           ",\"discarded\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"clients\":%" PRIu64 ",\"commands\":%" PRIu64
+           ",\"unknown_commands\":%" PRIu64 "}}\n",
+           r->board_seconds, r->fell_behind_seconds, r->datagrams, r->discarded, r->refused, r->clients,
+           r->commands, r->unknown_commands);
+    return 0;
+}
+
+static int serve_profile(const struct cli *cli, const struct profile_target_options *o)
+{
+    struct diag d = DIAG_INIT;
+    struct profile_target *target = profile_target_open(o, &d);
+    if (!target)
+        return cli_fail(cli, &d);
+    /* Said also with --quiet where the port was left open: nobody could find it otherwise. */
+    if (!cli->quiet || o->control_port == 0)
+        fprintf(stderr, "corral: the board runs; its profiler listens on 127.0.0.1:%u\n",
+                profile_target_port(target));
+    enum corral_err err = profile_target_run(target, cli_stop_flag(), &d);
+    struct profile_target_report report;
+    profile_target_get_report(target, &report);
+    profile_target_free(target);
+    int exit_code = print_target_report(cli, &report);
+    return err != CORRAL_OK ? cli_fail(cli, &d) : exit_code;
+}
+
+struct sim_options {
+    struct tlog_device_options device;
+    struct profile_target_options target;
+    bool profile, device_only, profile_only; /* what was asked for, and with whose options */
+};
+
+static int not_yet(const struct cli *cli)
+{
+    struct diag d = DIAG_INIT;
+    diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version has no debug port for other programs");
+    diag_hint(
+        &d,
+        "--tlog-device and --profile-control are what there is; the virtual board is there as --link sim");
+    return cli_fail(cli, &d);
+}
+
+/* One option; -1 = taken, else the exit code. */
+static int take_option(const struct cli *cli, const struct cli_command *command, int c, struct sim_options *o)
+{
+    uint64_t value = 0;
+    bool good = true;
+    switch (c) {
+    case OPT_DEVICE:
+        o->device.socket = optarg;
+        break;
+    case OPT_RAM:
+        o->device.ram = optarg;
+        o->device_only = true;
+        break;
+    case OPT_RATE:
+        good = cli_parse_u64(cli, command, "--rate", optarg, 0, 1000000, &value);
+        o->device.rate = (uint32_t)value;
+        o->device_only = true;
+        break;
+    case OPT_COUNT:
+        good = cli_parse_u64(cli, command, "--count", optarg, 0, UINT64_MAX, &o->device.count);
+        o->device_only = true;
+        break;
+    case OPT_MISBEHAVE:
+        o->device.misbehave = optarg;
+        o->device_only = true;
+        break;
+    case OPT_CONTROL:
+        o->device.control = optarg;
+        o->device_only = true;
+        break;
+    case OPT_PROFILE_CONTROL:
+        good = cli_parse_u64(cli, command, "--profile-control", optarg, 0, 65535, &value);
+        o->target.control_port = (uint16_t)value;
+        o->profile = true;
+        break;
+    case OPT_PROFILE_PORT:
+        good = cli_parse_u64(cli, command, "--profile-port", optarg, 1, 65535, &value);
+        o->target.udp_port = (uint16_t)value;
+        o->profile_only = true;
+        break;
+    case OPT_SEED:
+        good = cli_parse_u64(cli, command, "--seed", optarg, 1, UINT64_MAX, &o->target.seed);
+        o->profile_only = true;
+        break;
+    case OPT_SECONDS:
+        good = cli_parse_seconds(cli, command, "--seconds", optarg, 0.001, 1e6, &o->target.seconds);
+        o->profile_only = true;
+        break;
+    default:
+        return not_yet(cli);
+    }
+    return good ? -1 : 2;
+}
+
 static int run_sim(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
     struct cli local = *cli;
-    struct tlog_device_options o = {0};
-    uint64_t value;
+    struct sim_options o = {0};
     int exit_code = 0, c;
     while ((c = cli_getopt(&local, command, argc, argv, options, &exit_code)) != -1) {
-        switch (c) {
-        case CLI_DONE:
+        if (c == CLI_DONE)
             return exit_code;
-        case OPT_JSON:
+        if (c == OPT_JSON)
             local.json = true;
-            break;
-        case OPT_DEVICE:
-            o.socket = optarg;
-            break;
-        case OPT_RAM:
-            o.ram = optarg;
-            break;
-        case OPT_RATE:
-            if (!cli_parse_u64(&local, command, "--rate", optarg, 0, 1000000, &value))
-                return 2;
-            o.rate = (uint32_t)value;
-            break;
-        case OPT_COUNT:
-            if (!cli_parse_u64(&local, command, "--count", optarg, 0, UINT64_MAX, &o.count))
-                return 2;
-            break;
-        case OPT_MISBEHAVE:
-            o.misbehave = optarg;
-            break;
-        case OPT_CONTROL:
-            o.control = optarg;
-            break;
-        default: {
-            struct diag d = DIAG_INIT;
-            diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version emulates the firmware-log device only");
-            diag_hint(&d, "give --tlog-device SOCKET; the virtual board is there as --link sim");
-            return cli_fail(&local, &d);
-        }
-        }
+        else if ((exit_code = take_option(&local, command, c, &o)) != -1)
+            return exit_code;
     }
     if (optind < argc)
         return cli_usage(&local, command, "sim: '%s' is one word too many", argv[optind]);
-    if (!o.socket)
-        return cli_usage(&local, command, "sim: nothing to emulate; --tlog-device SOCKET is what there is");
-    if (!o.ram)
+    if (o.profile && o.device.socket)
+        return cli_usage(&local, command,
+                         "sim: --tlog-device and --profile-control are two devices; run two");
+    if (!o.profile && !o.device.socket)
+        return cli_usage(
+            &local, command,
+            "sim: nothing to emulate; --tlog-device SOCKET and --profile-control PORT are what there is");
+    if (o.profile ? o.device_only : o.profile_only)
+        return cli_usage(&local, command, "sim: that option belongs to --%s",
+                         o.profile ? "tlog-device" : "profile-control");
+    if (o.profile)
+        return serve_profile(&local, &o.target);
+    if (!o.device.ram)
         return cli_usage(&local, command,
                          "sim: --tlog-device needs --ram FILE, the file behind the guest's memory");
-    return serve(&local, &o);
+    return serve_device(&local, &o.device);
 }
 
 const struct cli_command cmd_sim = {
     .name = "sim",
-    .summary = "emulate the firmware log's device for a virtual machine",
+    .summary = "be a target for other programs: the firmware log's device, a profiled board",
     .help = "Usage: corral [--json] sim --tlog-device SOCKET --ram FILE [--control SOCKET] [--count N] "
             "[--rate N]\n"
             "                           [--misbehave LIST]\n"
+            "       corral [--json] sim --profile-control PORT [--profile-port P] [--seconds S] [--seed N]\n"
             "\n"
             "Be the device behind QEMU's ivshmem-doorbell, and the firmware in it: message queues and "
             "registers in\n"
@@ -159,6 +266,16 @@ const struct cli_command cmd_sim = {
             "  --control SOCKET      take commands there, a line each: docs/tlog-device.md\n"
             "  --misbehave LIST      commands to begin with, separated by commas, '=' for a blank:\n"
             "                        miss-irq=all,refuse=255\n"
+            "\n"
+            "Or be the virtual board as a profiled target on the network: its profiler answers on TCP port "
+            "PORT of\n"
+            "loopback (0 = any free one) and sends its packets over UDP to who asked for them.\n"
+            "\n"
+            "  --profile-control PORT  map, pid, vma, ip, start, stop, close: a line each (port 51081 by "
+            "custom)\n"
+            "  --profile-port P      where the client's collector listens (default 51080)\n"
+            "  --seconds S           end after S seconds (default: never)\n"
+            "  --seed N              of the board\n"
             "\n"
             "Exit code 1 when the device caught itself at a store that it must not do.\n"
             "\n"
