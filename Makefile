@@ -9,6 +9,7 @@
 #   make install       honours DESTDIR and prefix
 #   make bench         the benchmarks, on a release build
 #   make fuzz          each fuzz target for SECONDS (60)
+#   make soak          long runs on slow terminals, SECONDS (60) each; some minutes, and no part of make test
 #   make lint          layers, documents, formatting, clang-tidy: zero findings
 #   make format        clang-format over the tree
 #   make test-fresh    the README's commands in a fresh Debian system (root, debootstrap)
@@ -27,7 +28,7 @@ prefix ?= /usr/local
 WERROR = $(if $(CI),true,false)
 SANITIZE = -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
 
-.PHONY: all run test test-kernel test-kernel-debug install bench fuzz lint format test-fresh mutants clean deps-run deps-test deps-lint
+.PHONY: all run test test-kernel test-kernel-debug install bench fuzz soak lint format test-fresh mutants clean deps-run deps-test deps-lint
 .DEFAULT_GOAL := all
 
 all: build/build.ninja
@@ -61,6 +62,11 @@ bench: build-bench/build.ninja
 fuzz: build-fuzz/build.ninja
 	@$(NINJA) -C build-fuzz
 	@tools/run-fuzz build-fuzz $(SECONDS) $(ARGS)
+
+soak: build-test/build.ninja
+	@$(NINJA) -C build-test corral tests/soak/soak_core0.elf tests/soak/soak_core1.elf
+	@python3 tests/soak/soak_log.py build-test/corral build-test/tests/soak/soak_core0.elf \
+	    build-test/tests/soak/soak_core1.elf $(SECONDS)
 
 lint: deps-lint build-test/build.ninja
 	@$(NINJA) -C build-test
