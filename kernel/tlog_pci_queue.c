@@ -12,6 +12,8 @@
 #include <linux/io.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
 
 #include "tlog/arc_queue_layout.h"
 
@@ -20,8 +22,14 @@
 
 #define READY_MS	500
 #define SPACE_MS	1000
-#define ANSWER_MS	1000
+#define ANSWER_MIN_MS	100
+#define ANSWER_MAX_MS	60000
 #define SETTLE_MS	20
+
+static uint answer_ms = 1000;
+module_param(answer_ms, uint, 0644);
+MODULE_PARM_DESC(answer_ms,
+		 "how long the firmware may take to answer a message, 100 to 60000 ms (default 1000)");
 
 struct shape {
 	u32 queue;	/* offset of our queue */
@@ -178,7 +186,9 @@ static int send(struct tlog_queue *q, const struct shape *s,
 static int receive(struct tlog_queue *q, const struct shape *s,
 		   u32 response[8])
 {
-	unsigned long end = jiffies + msecs_to_jiffies(ANSWER_MS);
+	uint ms = clamp_t(uint, READ_ONCE(answer_ms), ANSWER_MIN_MS,
+			  ANSWER_MAX_MS);
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	unsigned long settled = 0;
 	bool settling = false;
 	u32 wptr, rptr, at, w, r;

@@ -25,10 +25,10 @@ class Emulator:
             raise
 
     def connect(self, path):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             link = socket.socket(socket.AF_UNIX)
-            link.settimeout(20)
+            link.settimeout(120)
             try:
                 link.connect(path)
                 return link
@@ -60,7 +60,7 @@ class Emulator:
     def status(self):
         return json.loads(self.ask("status"))
 
-    def wait(self, what, until, timeout=30):
+    def wait(self, what, until, timeout=120):
         """Wait until until(status) holds and give that status."""
         end = time.monotonic() + timeout
         while True:
@@ -74,10 +74,10 @@ class Emulator:
     def report(self):
         """The report at the end. The guest is gone by now, or it is told to quit."""
         try:
-            self.process.wait(5)
+            self.process.wait(20)
         except subprocess.TimeoutExpired:
             self.ask("quit")
-        out, _ = self.process.communicate(timeout=20)
+        out, _ = self.process.communicate(timeout=60)
         lines = out.decode().splitlines()
         if not lines:
             raise RuntimeError(f"the emulator gave no report, exit {self.process.returncode}: " + self.words())

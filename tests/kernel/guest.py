@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The virtual machine: QEMU, its console in a file, and a shell on its second serial port."""
+import contextlib
 import os
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -71,7 +73,7 @@ class Guest:
     def monitor(self, command):
         """A command to QEMU itself; what it says."""
         with socket.socket(socket.AF_UNIX) as link:
-            link.settimeout(2)
+            link.settimeout(20 * self.scale)
             link.connect(os.path.join(self.folder, "monitor.sock"))
             text = self.until_prompt(link, b"", 1)
             link.sendall(command.encode() + b"\n")
@@ -142,6 +144,15 @@ class Guest:
         self.number += 1
         self.link.sendall(f"{self.number} {command}\n".encode())
         return self.read_answer(self.number, timeout * self.scale, f"'{command}'")
+
+    @contextlib.contextmanager
+    def held(self):
+        """The machine stands still, as long as that lasts."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def suspend(self, asleep):
         """Suspend to memory, call asleep() when the machine is, and wake it."""

@@ -9,12 +9,25 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+# Debian 12's second kernel, of its security archive. tools/install-deps installs it where the archive has it.
+SECOND = "linux-headers-6.12-cloud-amd64"
+
+
 class Missing(Exception):
     """Something that has to be installed is not there; the text says what."""
+
+
+class OnlyOne(Exception):
+    """There is one kernel and no more are to be had: no fault of this machine."""
+
+
+class DoesNotBuild(Exception):
+    """The modules; the text is what make said."""
 
 
 def version_key(path):
@@ -37,6 +50,31 @@ def headers(version=None):
     return found
 
 
+def series(version):
+    return re.match(r"\d+\.\d+", version).group()
+
+
+def each_series():
+    """The newest of each series, the newest series first: (version, build tree) each."""
+    newest = {}
+    for version, build_tree in headers():
+        newest.setdefault(series(version), (version, build_tree))
+    return list(newest.values())
+
+
+def second():
+    """The version of the newest kernel of another series than the newest."""
+    found = each_series()
+    if len(found) > 1:
+        return found[1][0]
+    if shutil.which("apt-cache"):
+        policy = subprocess.run(["apt-cache", "policy", SECOND], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"}, check=False).stdout.decode()
+        if re.search(r"Candidate: [^(\s]", policy):
+            raise Missing(f"the second kernel's headers: {SECOND}")
+    raise OnlyOne(f"there is one kernel only ({found[0][0]}), and the archive has no {SECOND}")
+
+
 def debian(cache, wanted=None):
     """The newest of them whose image can be had too."""
     missing = None
@@ -57,15 +95,19 @@ def fetch(cache, version):
     os.makedirs(folder, exist_ok=True)
     if not shutil.which("apt-get"):
         raise Missing(f"the kernel's image: {package}, and apt-get to fetch it")
-    got = subprocess.run(["apt-get", "download", package], cwd=folder, stdin=subprocess.DEVNULL, timeout=240,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    debs = glob.glob(os.path.join(folder, package + "_*.deb"))
+    for attempt in range(3):  # an archive can be out of reach for a moment
+        time.sleep(5 * attempt)
+        got = subprocess.run(["apt-get", "download", package], cwd=folder, stdin=subprocess.DEVNULL, timeout=600,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        debs = glob.glob(os.path.join(folder, package + "_*.deb"))
+        if got.returncode == 0 and debs:
+            break
     if got.returncode != 0 or not debs:
         words = got.stdout.decode(errors="replace").strip().splitlines()
         raise Missing(f"the kernel's image: {package} could not be fetched ({words[-1] if words else 'no reason given'})")
     unpacked = os.path.join(cache, "unpacking")
     shutil.rmtree(unpacked, ignore_errors=True)
-    subprocess.run(["dpkg-deb", "-x", debs[0], unpacked], check=True, timeout=120)
+    subprocess.run(["dpkg-deb", "-x", debs[0], unpacked], check=True, timeout=600)
     shutil.rmtree(os.path.join(unpacked, "lib"), ignore_errors=True)  # 100 MB of modules that nobody loads
     os.rename(unpacked, os.path.join(cache, "root-" + version))
     shutil.rmtree(folder)
@@ -105,12 +147,12 @@ def modules(cache, kernel, log):
     tree = copy_sources(os.path.join(cache, "modules-" + kernel.version))
     with open(log, "wb") as out:
         done = subprocess.run(["make", "-C", kernel.build_tree, "M=" + os.path.join(tree, "kernel"), "modules"],
-                              stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=240, check=False)
+                              stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=900, check=False)
     names = ("tlog_core.ko", "tlog_pci.ko")
     paths = {name: os.path.join(tree, "kernel", name) for name in names}
     if done.returncode != 0 or not all(map(os.path.exists, paths.values())):
         with open(log, encoding="utf-8", errors="replace") as f:
-            raise RuntimeError("the modules do not build:\n" + "".join(f.readlines()[-30:]))
+            raise DoesNotBuild("the modules do not build:\n" + "".join(f.readlines()[-30:]))
     return {name: open(path, "rb").read() for name, path in paths.items()}
 
 
@@ -119,6 +161,6 @@ def reader(cache):
     exe = os.path.join(cache, "tlog_reader")
     source = os.path.join(ROOT, "tests", "kernel", "tlog_reader.c")
     subprocess.run(["gcc", "-static", "-O2", "-Wall", "-Wextra", "-Werror", "-I" + os.path.join(ROOT, "kernel/include/uapi"),
-                    source, "-o", exe], check=True, timeout=120)
+                    source, "-o", exe], check=True, timeout=600)
     with open(exe, "rb") as f:
         return f.read()

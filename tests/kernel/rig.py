@@ -9,7 +9,6 @@ from emulator import Emulator
 from guest import Guest
 
 DEVICE = "/sys/class/tlog/tlog0"
-PARAMETERS = "/sys/module/tlog_core/parameters"
 # The states of uapi/linux/tlog.h.
 OFF, ACTIVE, REFUSED, BAD_MAGIC, DEAD = range(5)
 CALM = ("generate 0 0", "flood off", "silence off", "miss-irq 0", "refuse 0 0", "mute 0", "late 0 0", "level 3",
@@ -23,6 +22,7 @@ class Rig:
         self.emulator = self.guest = None
         self.log_text = ""
         self.expected_remarks = set()
+        self.batches_before = 0
         try:
             self.emulator = Emulator(corral, self.folder)
             self.guest = Guest(self.folder, kernel.image, archive, self.emulator, scale)
@@ -49,8 +49,11 @@ class Rig:
     def load(self, wait=ACTIVE, **parameters):
         """Both modules; the device has to reach a state (None = whatever it does)."""
         words = {"iommu": "off", "poll_ms": 200, **parameters}
+        # By default an answer may take its time: how busy this machine is must not look like a fault of the firmware.
+        patience = words.pop("answer_ms", 20000)
+        self.mark()
         self.guest("insmod /tlog_core.ko " + " ".join(f"{k}={v}" for k, v in words.items()))
-        self.guest("insmod /tlog_pci.ko")
+        self.guest(f"insmod /tlog_pci.ko answer_ms={patience}")
         if wait is not None:
             self.wait_state(wait)
 
@@ -58,9 +61,13 @@ class Rig:
         self.calm()
         self.load(**parameters)
 
-    def set(self, **parameters):
+    def set(self, module="tlog_core", **parameters):
         for name, value in parameters.items():
-            self.guest(f"echo {value} > {PARAMETERS}/{name}")
+            self.guest(f"echo {value} > /sys/module/{module}/parameters/{name}")
+
+    def mark(self):
+        """No device is set up: from here on the driver that comes will count batches."""
+        self.batches_before = self.emulator.status()["batches"]
 
     # ---- what it says ----
 
@@ -85,28 +92,58 @@ class Rig:
 
     # ---- records ----
 
-    def drained(self, timeout=30):
-        """Everything that was logged has been handed over and taken."""
+    def drained(self, timeout=60):
+        """Everything that was logged has been handed over and taken; the driver may still be busy with its copy."""
         return self.emulator.wait("all taken", lambda s: s["left"] == 0 and s["staged"] == 0 and s["owner"] == 0,
                                   timeout * self.guest.scale)
 
-    def flows(self, count=20):
-        """Records still get through, each of them."""
+    def settled(self, uncounted=0):
+        """The driver has done all there is to do with all of it: it counts a batch behind its last record.
+
+        `uncounted` batches are known to be none for it (their magic was wrong)."""
+        self.batches_before += uncounted
+        status = self.drained()
+        self.wait_counter("batches", status["batches"] - self.batches_before, 30)
+        return status
+
+    def flows(self, count=20, settled=True):
+        """Records still get through, each of them. settled=False: whether each batch before was one is not known."""
+        if settled:
+            self.settled()
         before = self.counter("records")
         logged = self.emulator.status()["logged"]
         self.emulator(f"generate {count}")
-        self.drained()
-        logged = self.emulator.status()["logged"] - logged
-        self.guest.wait(f"{count} records", f"[ $(cat {DEVICE}/records) -ge {before + logged} ]")
+        logged = self.drained()["logged"] - logged
+        self.wait_counter("records", before + logged, 30)
+        if settled:
+            self.settled()
 
     def start_reader(self, name, options="", device="/dev/tlog0"):
-        self.guest(f"( /tlog_reader {options} {device} >/tmp/{name} 2>&1 & echo $! >/tmp/{name}.pid )")
-        self.guest.wait("the reader starts", f"grep -q ready /tmp/{name}")
+        self.guest(f"rm -f /tmp/{name}; ( /tlog_reader {options} {device} >/tmp/{name} 2>&1 & echo $! >/tmp/{name}.pid )")
+        self.guest.wait("the reader starts", f"grep -q ready /tmp/{name}", 30)
+
+    def reader_is_at(self, name, count):
+        """A reader with -e has read so many records of the stream."""
+        self.guest.wait(f"the reader is at {count}", f"grep -qx 'at {count}' /tmp/{name}", 60)
 
     def end_reader(self, name, timeout=60):
-        """The reader's counts once it has ended."""
-        text = self.guest.wait("the reader ends", f"grep frames= /tmp/{name}", timeout)
+        """The counts of a reader that ends by itself."""
+        try:
+            text = self.guest.wait("the reader ends", f"grep frames= /tmp/{name}", timeout)
+        except AssertionError as error:
+            tail = self.guest.run(f"kill $(cat /tmp/{name}.pid); sleep 1; tail -n 3 /tmp/{name}")
+            raise AssertionError(f"{error}\nthe reader, made to end: {tail}") from None
         return {key: int(value) for key, value in re.findall(r"(\w+)=(-?\d+)", text)}
+
+    def stop_reader(self, name):
+        """Let a reader read what is there, and no more; its counts."""
+        self.guest(f"kill $(cat /tmp/{name}.pid)")
+        return self.end_reader(name)
+
+    def signal_reader(self, name, signal, state):
+        """Send a signal and wait until the reader is in a state of proc(5)."""
+        self.guest(f"kill -{signal} $(cat /tmp/{name}.pid)")
+        self.guest.wait(f"the reader after {signal}", f"grep -q '^State:.{state}' /proc/$(cat /tmp/{name}.pid)/status")
 
     # ---- the end ----
 

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver is asked to survive, one function each. They run in this order, in one boot if all goes well."""
+"""What the driver is asked to survive, one function each. They run in this order, in one boot if all goes well.
+
+No scenario may depend on how fast the machine is. A counter is looked at once everything is settled, for the driver
+counts records before it has told of them; a reader is told when to end (stop_reader) or knows how much comes (-n);
+sleep() only gives something wrong its time.
+"""
 import re
 
 from rig import ACTIVE, DEAD, REFUSED, sleep
@@ -68,10 +73,18 @@ def busy_firmware_is_asked_again(rig):
     rig.flows()
 
 
+def patient(rig):
+    """Answers may take their time again."""
+    rig.set("tlog_pci", answer_ms=20000)
+
+
 def unanswered_setup_is_repeated(rig):
+    rig.expected_remarks.add("SETUP while a buffer was set up")  # on a slow machine the second is given up too
     rig.calm()
     rig.emulator("mute 1")
-    rig.load(wait=None, poll_ms=50)
+    rig.load(wait=None, poll_ms=50, answer_ms=1000)
+    holds(rig.counter("setup_failures") >= 1, "a SETUP without an answer is no failure")
+    patient(rig)
     rig.wait_state(ACTIVE, 30)
     rig.flows()
 
@@ -81,7 +94,8 @@ def late_answer_is_nobody_elses(rig):
     rig.expected_remarks.add("SETUP while a buffer was set up")
     rig.calm()
     rig.emulator("late 1500 1")
-    rig.load(wait=None, poll_ms=50)
+    rig.load(wait=None, poll_ms=50, answer_ms=1000)
+    patient(rig)
     rig.wait_state(ACTIVE, 30)
     rig.flows()
     rig.unload()
@@ -115,7 +129,7 @@ def impossible_queues_are_refused(rig):
 def hundred_thousand_records_in_order(rig):
     count = 100000
     rig.fresh(ring_size=32 << 20, level=1)
-    rig.start_reader("order", f"-d -n {count} -t 20000")
+    rig.start_reader("order", f"-d -n {count}")
     rig.emulator(f"generate {count}")
     got = rig.end_reader("order", 90)
     values(got, stream=count, first=0, last=count - 1, bad=0, disorder=0, missing=0, lost=0, gaps=0, torn=0, errno=0)
@@ -130,8 +144,7 @@ def levels_map_to_the_kernel_log(rig):
     for i, (level, source, _, _) in enumerate(cases):
         rig.emulator(f"log {level} {source} case-{i}-end")
     rig.emulator("log 3 9 unknown-source")
-    rig.drained()
-    rig.wait_counter("records", len(cases) + 1)
+    rig.settled()
     log = rig.keep_log()
     for i, (level, _, mark, name) in enumerate(cases):
         line = [text for text in log.splitlines() if f"case-{i}-end" in text]
@@ -145,9 +158,8 @@ def log_level_and_switch_at_run_time(rig):
     rig.fresh(level=2, log_rate=0)
 
     def shown(text, level):
-        before = rig.counter("records")
         rig.emulator(f"log {level} 0 {text}")
-        rig.wait_counter("records", before + 1)
+        rig.settled()
         return text in rig.keep_log()
 
     equal([shown("a1", 1), shown("a2", 2), shown("a3", 3), shown("a4", 4)], [True, True, False, False], "level=2")
@@ -165,8 +177,7 @@ def hostile_text_is_one_line(rig):
              r"fourth \x00 hidden end", r"fifth \x9b31m \xff\xfe end", r"sixth \x1b]0;title\x07 end")
     for text in texts:
         rig.emulator("log 3 0 " + text)
-    rig.drained()
-    rig.wait_counter("records", len(texts))
+    rig.settled()
     log = rig.keep_log()
     lines = [line for line in log.splitlines() if re.search("first|second|third|fourth|fifth|sixth", line)]
     equal(len(lines), len(texts), "lines for as many records in\n" + log)
@@ -176,48 +187,64 @@ def hostile_text_is_one_line(rig):
     holds(not re.search(r"^<\d>[^\n]*\n[^<]", log + "\n<"), "a record made a second line")
 
 
+def uptime(rig):
+    return float(rig.guest("cat /proc/uptime").split()[0])
+
+
 def flood_to_the_kernel_log_is_bounded(rig):
     rig.fresh(level=4, log_rate=50)
+    started = uptime(rig)
     rig.emulator("generate 5000 5000")
-    rig.drained()
-    rig.wait_counter("records", 5000)
+    rig.settled()
+    seconds = uptime(rig) - started
     log = rig.keep_log()
     lines = len(re.findall(r"stream: n=", log))
-    holds(50 <= lines <= 50 * 12, f"{lines} lines of 5000 at log_rate=50")
+    # a second begins with the first line after the end of the one before
+    holds(50 <= lines <= 50 * (int(seconds) + 2), f"{lines} lines of 5000 at log_rate=50 in {seconds} s")
     equal(rig.counter("suppressed"), 5000 - lines, "suppressed")
 
 
 def two_readers_each_with_its_own_loss(rig):
-    count = 12000
+    count, step = 12000, 2000  # the ring holds more than 2000 records of about 110 bytes, and less than 6000
     rig.fresh(ring_size=256 << 10, level=1)
-    rig.start_reader("slow", f"-d -n {count} -t 4000 -s 150 -b 2048")
-    rig.start_reader("fast", f"-d -n {count} -t 4000 -B")
-    rig.emulator(f"generate {count} 4000")
-    fast = rig.end_reader("fast", 60)
-    values(fast, stream=count, first=0, last=count - 1, bad=0, disorder=0, missing=0, lost=0, errno=0)
-    rig.guest("kill $(cat /tmp/slow.pid)")
-    # a slow reader that goes on until it has caught up knows exactly what it missed
-    rig.start_reader("slow2", "-t 500 -s 1")
-    slow = rig.end_reader("slow2", 60)
+    rig.start_reader("slow", "-d -s 150 -b 2048")
+    rig.start_reader("fast", f"-d -n {count} -e {step} -B")
+    for number in range(step, count + 1, step):
+        rig.emulator(f"generate {step}")
+        rig.reader_is_at("fast", number)
+    values(rig.end_reader("fast"), stream=count, first=0, last=count - 1, bad=0, disorder=0, missing=0, lost=0, errno=0)
+    slow = rig.stop_reader("slow")
     values(slow, bad=0, disorder=0, missing=0, last=count - 1, errno=0)
-    rig.start_reader("third", f"-d -n {count} -t 2500 -s 40 -b 4096")
-    rig.emulator(f"generate {count} 4000")
-    third = rig.end_reader("third", 120)
-    values(third, bad=0, disorder=0, missing=0, errno=0)
-    holds(third["lost"] > 0, f"the slow reader lost none: {third}")
-    equal(third["stream"] + third["lost"], count, f"read and lost of the slow reader: {third}")
+    equal(slow["stream"] + slow["lost"], count, f"read and lost of the slow reader: {slow}")
+    # one that begins late gets what is still there, and that is no loss
+    rig.start_reader("late")
+    late = rig.stop_reader("late")
+    values(late, bad=0, disorder=0, missing=0, last=count - 1, lost=0, errno=0)
+    holds(late["stream"] >= step, f"the ring holds less than {step} records: {late}")
+    # one that stands still for longer than the ring lasts knows exactly what it missed
+    rig.start_reader("third", "-d -e 100 -b 4096")
+    rig.emulator("generate 100")
+    rig.reader_is_at("third", 100)
+    rig.signal_reader("third", "STOP", "T")
+    rig.emulator("generate 6000")
+    rig.settled()
+    rig.signal_reader("third", "CONT", "[SR]")
+    third = rig.stop_reader("third")
+    values(third, bad=0, disorder=0, missing=0, last=count + 6099, errno=0)
+    holds(third["lost"] > 0, f"the reader that stood still lost none: {third}")
+    equal(third["stream"] + third["lost"], 6100, f"read and lost of the reader that stood still: {third}")
 
 
 def read_honours_its_manners(rig):
     rig.fresh()
     rig.guest("/tlog_reader -d -t 10 /dev/tlog0 >/dev/null")
     rig.emulator("log 3 0 something")
-    rig.wait_counter("records", 1)
-    small = rig.guest.run("/tlog_reader -b 16 -t 1000 /dev/tlog0")
+    rig.settled()
+    small = rig.guest.run("/tlog_reader -b 16 -t 10000 /dev/tlog0")
     holds("errno=22" in small, "a buffer smaller than a frame: " + small)
     none = rig.guest.run("/tlog_reader -d -t 50 /dev/tlog0")
     holds("frames=0" in none and "errno=0" in none, "poll with nothing to read: " + none)
-    rig.start_reader("blocked", "-d -B -n 1 -t 1000")
+    rig.start_reader("blocked", "-d -B -n 1")
     sleep(0.2)
     holds(rig.guest.run("grep frames= /tmp/blocked").code != 0, "a blocking read came back without a record")
     rig.emulator("generate 1")
@@ -227,11 +254,14 @@ def read_honours_its_manners(rig):
 
 def drops_of_the_firmware_are_counted(rig):
     rig.fresh(level=1, ring_size=8 << 20)
-    rig.start_reader("flood", "-d -t 2500")
+    rig.start_reader("flood", "-d")
     rig.emulator("flood on", "generate 60000")
-    rig.drained()
-    got = rig.end_reader("flood")
-    status = rig.emulator.status()
+    rig.emulator.wait("generated", lambda s: s["left"] == 0)
+    with rig.guest.held():  # a driver that is fast enough for the firmware is not for this
+        rig.emulator("generate 5000")
+        rig.emulator.wait("generated", lambda s: s["left"] == 0)
+    status = rig.settled()
+    got = rig.stop_reader("flood")
     holds(status["dropped"] > 0, "nothing was dropped, so nothing is shown")
     rig.emulator("flood off")
     rig.flows()
@@ -258,21 +288,21 @@ def sequence_numbers_are_judged(rig):
         rig.fresh()
         # in two batches: what is known lasts from one to the next
         rig.emulator("batch " + record(numbers[0]).hex())
-        rig.wait_counter("records", 1)
-        rig.emulator.wait(name, lambda s: s["owner"] == 0)
+        rig.settled()
         rig.emulator("batch " + b"".join(map(record, numbers[1:])).hex())
-        rig.wait_counter("records", len(numbers))
+        rig.settled()
         try:
-            values(rig.counters(), **{"gaps": 0, "lost": 0, "restarts": 0, **expect})
+            values(rig.counters(), **{"records": len(numbers), "gaps": 0, "lost": 0, "restarts": 0, **expect})
         except AssertionError as wrong:
             raise AssertionError(f"{name}: {wrong}") from None
 
 
 def long_text_comes_whole(rig):
     rig.fresh(level=4, log_rate=0)
-    rig.start_reader("long", "-d -n 1 -t 5000 -p")
+    rig.start_reader("long", "-d -n 1 -p")
     rig.emulator("length 4068", "generate 1", "length 0")
     values(rig.end_reader("long"), stream=1, bad=0, torn=0)
+    rig.settled()
     text = rig.guest("sed -n 's/^3 0 0 //p' /tmp/long")
     holds(len(text) >= 4066, f"{len(text)} characters of 4068 came")
     lines = [line for line in rig.keep_log().splitlines() if "tlog tlog0: SMC" in line]
@@ -301,12 +331,9 @@ def released_firmware_is_followed(rig):
     rig.emulator.wait("generated", lambda s: s["left"] == 0)
     rig.emulator("generate 3000 10000")
     rig.drained()
-    sleep(0.1)
     rig.emulator("log 3 0 the last one")
-    rig.drained()
-    status = rig.emulator.status()
+    status = rig.settled()
     holds(status["dropped"] > 0, "nothing was dropped, so nothing is shown")
-    rig.wait_counter("records", status["delivered"])
     values(rig.counters(), records=status["delivered"], lost=status["dropped"], torn=0, framing_errors=0, anomalies=0)
     rig.emulator("compatible off")
 
@@ -316,12 +343,12 @@ def released_firmware_is_followed(rig):
 def poll_finds_what_no_interrupt_tells(rig):
     rig.fresh(poll_ms=100)
     rig.emulator("miss-irq all")
-    rig.start_reader("polled", "-d -n 500 -t 10000")
+    rig.start_reader("polled", "-d -n 500")
     rig.emulator("generate 500 500")
     values(rig.end_reader("polled"), stream=500, first=0, last=499, lost=0, missing=0, disorder=0, errno=0)
-    counters = rig.counters()
-    values(counters, interrupts=0, gaps=0, records=500)
-    holds(counters["polls"] > 0, f"polls: {counters}")
+    rig.settled()
+    rig.wait_counter("polls", 1)
+    values(rig.counters(), interrupts=0, gaps=0, records=500)
     rig.calm()
     rig.load(poll_ms=100, interrupts="N")
     rig.flows(200)
@@ -331,7 +358,7 @@ def poll_finds_what_no_interrupt_tells(rig):
 def one_lost_interrupt_only_delays(rig):
     rig.fresh(poll_ms=500)
     rig.emulator("miss-irq 1", "log 3 0 alone")
-    rig.wait_counter("records", 1)
+    rig.wait_counter("polls", 1)
     values(rig.counters(), records=1, gaps=0, interrupts=0, polls=1)
     rig.flows()
 
@@ -351,7 +378,7 @@ def tampered(rig, command, expect, survivors):
     """Of 5, 10 and 20 records, the batch of 10 has something wrong in it: counters, and how many of the 10 come."""
     rig.flows(5)
     rig.emulator("silence", command, "generate 10", "silence off")
-    rig.drained()
+    rig.settled()
     if "buffer-size" in command:  # it stays in the header, and would count again
         rig.emulator(f"poke 4 {rig.emulator.status()['size']}")
     rig.flows(20)
@@ -360,9 +387,9 @@ def tampered(rig, command, expect, survivors):
 
 def torn_tail_is_salvaged(rig):
     rig.fresh()
-    rig.start_reader("torn", "-d -n 35 -t 5000")
+    rig.start_reader("torn", "-d")
     tampered(rig, "torn", {"torn": 1, "framing_errors": 0, "gaps": 0}, 10)
-    values(rig.end_reader("torn"), torn=1, bad=0)
+    values(rig.stop_reader("torn"), frames=35, torn=1, bad=0)
     rig.fresh()
     tampered(rig, "torn-header", {"torn_headers": 1, "framing_errors": 0, "gaps": 1, "lost": 1}, 9)
 
@@ -392,8 +419,8 @@ def lying_msg_size(rig):
             tampered(rig, f"msg-size {value} {index}", {"framing_errors": 1, "torn": 0, "lost": 10 - index}, index)
     rig.fresh()
     rig.emulator("batch 0c000300010000000000000000")  # one legal empty record and a byte too many
-    rig.wait_counter("records", 1)
-    values(rig.counters(), framing_errors=0, torn_headers=1)
+    rig.settled()
+    values(rig.counters(), records=1, framing_errors=0, torn_headers=1)
 
 
 def bad_magic_is_set_up_again(rig):
@@ -402,12 +429,15 @@ def bad_magic_is_set_up_again(rig):
         rig.expected_remarks.add("SETUP while a buffer was set up")
         rig.emulator("silence", f"bad-magic {value}", "generate 10", "silence off")
         rig.wait_counter("magic_errors", 1)
+        rig.wait_counter("setups", 2, 20)
         rig.wait_state(ACTIVE, 20)
+        rig.settled(uncounted=1)
         rig.flows()
         holds(rig.counter("setups") >= 2, "no second SETUP")
     rig.fresh(poll_ms=50)
     rig.emulator("poke 8 0x12345678")  # between two batches: only the poll can see it
     rig.wait_counter("magic_errors", 1)
+    rig.wait_counter("setups", 2, 20)
     rig.wait_state(ACTIVE, 20)
     rig.flows()
 
@@ -417,6 +447,7 @@ def owner_games(rig):
         rig.fresh(poll_ms=50)
         rig.emulator("silence", f"owner {value}", "spurious-irq")
         rig.wait_counter("owner_errors", 1)
+        rig.guest.wait("a report", "dmesg | grep -q 'owner byte stays'")
         sleep(0.3)
         values(rig.counters(), records=0)
         equal(rig.emulator.status()["owner"], value, "an owner byte that is not the host's was changed")
@@ -426,7 +457,7 @@ def owner_games(rig):
     rig.fresh()
     rig.emulator("silence", "generate 10", "flip", "silence off")
     rig.drained()
-    rig.flows()
+    rig.flows(settled=False)
     # 10 records came whole, or the driver saw that they were pulled away
     counters = rig.counters()
     holds(counters["records"] >= 20 and counters["framing_errors"] == 0, f"after 'flip': {counters}")
@@ -434,12 +465,12 @@ def owner_games(rig):
 
 def writes_while_the_host_reads(rig):
     rig.fresh(level=4)
-    rig.start_reader("scribbled", "-d -t 1500")
+    rig.start_reader("scribbled", "-d")
     for _ in range(20):
         rig.emulator("scribble 5", "generate 40")
         rig.emulator.wait("scribbled", lambda s: s["left"] == 0)
-    rig.drained()
-    got = rig.end_reader("scribbled")
+    rig.settled()
+    got = rig.stop_reader("scribbled")
     values(got, bad=0, errno=0)
     rig.calm()
     rig.load()
@@ -449,7 +480,7 @@ def writes_while_the_host_reads(rig):
 def hostile_batches_do_not_harm(rig):
     """Random bytes, and headers that look right with everything in them random; deterministic."""
     rig.fresh(level=4, poll_ms=50)
-    rig.start_reader("hostile", "-d -t 1500")
+    rig.start_reader("hostile", "-d")
     state = 12345
     for _ in range(120):
         data = bytearray()
@@ -462,8 +493,8 @@ def hostile_batches_do_not_harm(rig):
             data += record
         rig.emulator.wait("owner free", lambda s: s["owner"] == 0)
         rig.emulator("batch " + data[:500].hex())
-    rig.drained()
-    values(rig.end_reader("hostile"), bad=0, errno=0)
+    rig.settled()
+    values(rig.stop_reader("hostile"), bad=0, errno=0)
     holds(rig.counter("batches") >= 120, "batches were left out")
     rig.flows()
 
@@ -476,7 +507,8 @@ def silence_is_no_error(rig):
     rig.emulator("silence")
     rig.keep_log()
     sleep(1.0)
-    equal(rig.keep_log().strip(), "", "what the driver says in a silence")
+    said = [line for line in rig.keep_log().splitlines() if "tlog" in line]  # the kernel may complain of a slow machine
+    equal(said, [], "what the driver says in a silence")
     values(rig.counters(), state=ACTIVE, anomalies=0, setups=1)
     rig.emulator("silence off")
     rig.flows()
@@ -485,7 +517,7 @@ def silence_is_no_error(rig):
 def restart_is_followed(rig):
     for traffic in (False, True):
         rig.fresh(poll_ms=5000, level=1, ring_size=8 << 20)
-        rig.start_reader("restart", "-d -t 3000")
+        rig.start_reader("restart", "-d")
         rig.flows()
         if traffic:
             rig.emulator("generate 1000000 2000")
@@ -501,7 +533,7 @@ def restart_is_followed(rig):
         counters = rig.counters()
         values(counters, resets=1, restarts=1, setups=2, state=ACTIVE, setup_failures=0)
         holds(counters["lost"] < 1000, f"a restart was taken for a loss: {counters}")
-        got = rig.end_reader("restart")
+        got = rig.stop_reader("restart")
         values(got, restarts=1, bad=0, disorder=0, lost=0, errno=0)
 
 
@@ -510,9 +542,10 @@ def dead_device_is_left_alone(rig):
     rig.flows()
     rig.emulator("dead")
     rig.wait_state(DEAD, 20)
-    requests = rig.emulator.status()["requests"]
+    before = rig.emulator.status()
     sleep(0.5)
-    equal(rig.emulator.status()["requests"], requests, "messages to a dead device")
+    after = rig.emulator.status()
+    equal((after["requests"], after["doorbells"]), (before["requests"], before["doorbells"]), "messages to a dead device")
     rig.emulator("restart")
     rig.wait_state(ACTIVE, 20)
     rig.flows()
@@ -556,7 +589,7 @@ def surprise_removal_with_an_open_file(rig):
     rig.fresh(level=1)
     address = rig.guest("basename $(ls -d /sys/bus/pci/drivers/tlog_pci/0000:*)")
     rig.emulator("generate 100000000", "flood on")
-    rig.start_reader("inside", "-B -t 100000")
+    rig.start_reader("inside", "-B")
     rig.guest("exec 3</dev/tlog0")
     rig.guest("head -c 1 <&3 >/dev/null; true")
     rig.guest(f"echo 1 > /sys/bus/pci/devices/{address}/remove")
@@ -569,6 +602,7 @@ def surprise_removal_with_an_open_file(rig):
     rig.guest("exec 3<&-")
     sleep(0.3)
     rig.emulator("generate 0", "flood off", "restart")
+    rig.mark()
     rig.guest("echo 1 > /sys/bus/pci/rescan")
     rig.guest.wait("the device after rescan", "[ -e /dev/tlog0 ]")
     rig.wait_state(ACTIVE)
@@ -604,6 +638,13 @@ def suspend_and_resume(rig):
     rig.flows()  # by interrupts: the next poll is far away
     values(rig.counters(), records=41, gaps=0, lost=0, restarts=0, resets=0)
     return None
+
+
+def for_each_kernel():
+    """What differs between kernels: interrupts, DMA, modules and devices that come and go, power management."""
+    return [setup_is_acknowledged, hundred_thousand_records_in_order, levels_map_to_the_kernel_log,
+            read_honours_its_manners, poll_finds_what_no_interrupt_tells, unload_releases, twenty_loads_under_traffic,
+            surprise_removal_with_an_open_file, open_file_holds_the_module, suspend_and_resume]
 
 
 def all_scenarios():

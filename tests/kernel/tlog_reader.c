@@ -3,17 +3,23 @@
  * Runs in the guest: reads a /dev/tlogN, checks the framing of uapi/linux/tlog.h and the order of the stream
  * that the emulator generates ("n=N" in the text), and prints one line of counts. Linked statically.
  *
- *   tlog_reader DEV [-n COUNT] [-t MS] [-s MS] [-b BYTES] [-B] [-d] [-p]
- *     -n  end after COUNT frames of the stream    -t  end when nothing came for MS (3000)
+ *   tlog_reader DEV [-n COUNT] [-e COUNT] [-t MS] [-s MS] [-b BYTES] [-B] [-d] [-p] [-i] [-m]
+ *     -n  end after COUNT frames of the stream    -t  end when nothing came for MS (never)
  *     -s  sleep so long after each read           -b  size of the read buffer (65536)
  *     -B  block in read() instead of poll()       -d  first read away what is there, then say "ready"
  *     -p  print each text                         -i  print GET_INFO and end
+ *     -e  print "at N" when N frames of the stream were read, N a multiple of COUNT
  *     -m  write "readable" to the kernel's trace whenever poll() finds something
+ *
+ * SIGTERM (without -B) makes it read what is there, without sleeping, and end. A test that waits for records
+ * has to use that or -n: how long nothing comes says only how busy the machine is.
  */
+#define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +33,7 @@
 
 struct counts {
     uint64_t frames, stream, first, last, bad, disorder, missing, lost, gaps, restarts, torn;
-    uint64_t host_ns;
+    uint64_t host_ns, every;
     bool excused; /* a gap, restart or loss since the last frame of the stream */
 };
 
@@ -60,8 +66,7 @@ static void take(struct counts *c, const struct tlog_frame *f, const char *text,
     char *end = NULL;
     uint64_t n = at ? strtoull(at + 3, &end, 10) : 0;
     if (!at || strncmp(end, " g=", 3) != 0) {
-        /* A record of the stream that was cut to what room there was, anywhere: before its number, or in it.
-         */
+        /* A record of the stream that was cut to what room there was: before its number, or in it. */
         c->excused |= copy[0] == 0 || copy[0] == '[';
         return;
     }
@@ -72,6 +77,8 @@ static void take(struct counts *c, const struct tlog_frame *f, const char *text,
     c->excused = false;
     c->last = n;
     c->stream++;
+    if (c->every && c->stream % c->every == 0)
+        printf("at %" PRIu64 "\n", c->stream);
 }
 
 /* Whole frames and nothing else, or it counts as bad and ends there. */
@@ -110,18 +117,42 @@ static int info(int fd)
     return 0;
 }
 
+static void interrupt(int signal)
+{
+    (void)signal; /* it interrupts ppoll(): that is all that is wanted of it */
+}
+
+/* Until there is something to read, or `timeout` ms have gone (-1: for ever), or SIGTERM has come, which
+ * nothing else lets through: 1, 0 or -1. */
+static int wait_for_frames(int fd, int timeout, const sigset_t *outside)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct timespec t = {timeout / 1000, timeout % 1000 * 1000000L};
+    sigset_t pending;
+    int found = ppoll(&p, 1, timeout < 0 ? NULL : &t, outside);
+    /* With something to read it does not look for signals. */
+    if (found > 0 && sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1) {
+        errno = EINTR;
+        return -1;
+    }
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     struct counts c = {0}, before;
     uint64_t want = UINT64_MAX;
-    int timeout = 3000, pause = 0, option, error = 0;
+    int timeout = -1, pause = 0, option, error = 0;
     size_t size = 65536;
-    bool blocking = false, drain = false, print = false, ask = false;
+    bool blocking = false, drain = false, print = false, ask = false, ending = false;
     int marker = -1;
-    while ((option = getopt(argc, argv, "n:t:s:b:Bdpim")) != -1) {
+    while ((option = getopt(argc, argv, "n:e:t:s:b:Bdpim")) != -1) {
         switch (option) {
         case 'n':
             want = strtoull(optarg, NULL, 0);
+            break;
+        case 'e':
+            c.every = strtoull(optarg, NULL, 0);
             break;
         case 't':
             timeout = atoi(optarg);
@@ -162,20 +193,29 @@ int main(int argc, char **argv)
         return info(fd);
     while (drain && read(fd, bytes, size) > 0)
         ;
+    sigset_t terminate, outside;
+    sigemptyset(&terminate);
+    sigaddset(&terminate, SIGTERM);
     if (blocking)
         fcntl(fd, F_SETFL, 0);
+    else if (sigprocmask(SIG_BLOCK, &terminate, &outside) != 0 || signal(SIGTERM, interrupt) == SIG_ERR)
+        return 2;
     puts("ready");
     while (c.stream < want) {
-        if (!blocking) {
-            struct pollfd p = {.fd = fd, .events = POLLIN};
-            if (poll(&p, 1, timeout) <= 0)
+        if (!blocking && !ending) {
+            int found = wait_for_frames(fd, timeout, &outside);
+            ending = found < 0 && errno == EINTR;
+            if (found <= 0 && !ending)
                 break;
             if (marker >= 0 && write(marker, "readable", 8) < 0)
                 break;
         }
         ssize_t got = read(fd, bytes, size);
-        if (got < 0 && errno == EAGAIN)
+        if (got < 0 && errno == EAGAIN) {
+            if (ending)
+                break;
             continue;
+        }
         if (got <= 0) {
             error = got < 0 ? errno : -1; /* end of file is not foreseen */
             break;
@@ -184,7 +224,7 @@ int main(int argc, char **argv)
         frames(&c, bytes, (size_t)got, print);
         if (c.bad != before.bad)
             break;
-        if (pause)
+        if (pause && !ending)
             usleep((useconds_t)pause * 1000u);
     }
     printf("frames=%" PRIu64 " stream=%" PRIu64 " first=%" PRIu64 " last=%" PRIu64 " bad=%" PRIu64
