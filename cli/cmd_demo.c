@@ -149,7 +149,7 @@ static enum corral_err collect_top(struct session *s, struct demo_result *r, str
             (struct demo_function){.core = core, .count = f[i].count, .share = f[i].share, .board_share = -1};
         snprintf(top->name, sizeof(top->name), "%s", f[i].name);
         if (symbols[core] && symbol_function_at(symbols[core], f[i].address, &at))
-            top->board_share = session_exact_share(s, core, at.address, at.size);
+            top->board_share = session_exact_share(s, core, (uint32_t)at.address, (uint32_t)at.size);
     }
     free(f);
     return CORRAL_OK;

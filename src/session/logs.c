@@ -26,18 +26,24 @@ struct log_place {
     bool set_up;           /* through the board's message queue, when there is one */
 };
 
+/* Of a symbol, whose size is the file's own word: no log is that large, and the consumer refuses it. */
+static uint32_t log_size(uint64_t size)
+{
+    return size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+}
+
 /* The image knows best; the board's published default is second. False: this core has no log. */
 static bool default_place(const struct session *s, size_t core, struct log_place *place)
 {
     uint32_t ap = core_ap(s->cores[core]);
     bool board = s->is_board && ap < LINK_SIM_CORES;
-    uint32_t address = 0, size = 0;
+    uint64_t address = 0, size = 0;
     *place = (struct log_place){.size = board ? s->board.log_buffer_size : 0,
                                 .set_up = board && ap == 0}; /* the queue is core 0's */
     if (s->symbols[core] && symbol_lookup(s->symbols[core], "tlog_buffer", &address, &size)) {
         place->address = address;
         if (size)
-            place->size = size;
+            place->size = log_size(size);
         return place->size != 0;
     }
     if (board)
@@ -145,13 +151,13 @@ static enum corral_err start_config_log(struct session *s, const struct config *
     if (core == s->core_count) /* left out, or the link reaches memory only */
         return s->core_count || l->symbol ? CORRAL_OK : start_log(s, NULL, &place, look_only, d);
     if (l->symbol) {
-        uint32_t address = 0, size = 0;
+        uint64_t address = 0, size = 0;
         if (!s->symbols[core] || !symbol_lookup(s->symbols[core], l->symbol, &address, &size))
             return diag_set(d, CORRAL_ERR_NO_SYMBOL, "%s:%u: the program of %s has no symbol '%s'", c->file,
                             l->line, core_name(s->cores[core]), l->symbol);
         place.address = address;
         if (!place.size)
-            place.size = size;
+            place.size = log_size(size);
     }
     return start_log(s, s->cores[core], &place, look_only, d);
 }
@@ -170,14 +176,14 @@ static enum corral_err start_symbol(struct session *s, const struct session_log_
     bool found = false;
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++) {
-        uint32_t address = 0, size = 0;
+        uint64_t address = 0, size = 0;
         if (!s->symbols[i] || !symbol_lookup(s->symbols[i], r->symbol, &address, &size))
             continue;
         found = true;
         if (size == 0)
             return diag_set(d, CORRAL_ERR_NO_SYMBOL, "the symbol '%s' of %s has no size", r->symbol,
                             core_name(s->cores[i]));
-        struct log_place place = {.address = address, .size = size};
+        struct log_place place = {.address = address, .size = log_size(size)};
         if (!is_followed(s, address))
             err = start_log(s, s->cores[i], &place, r->look_only, d);
     }

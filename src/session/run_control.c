@@ -86,7 +86,7 @@ enum corral_err session_set_sync(struct session *s, bool on, struct diag *d)
 struct variable {
     struct session *s;
     size_t core;
-    uint32_t address;
+    uint64_t address;
     uint32_t *value;
 };
 
@@ -100,10 +100,9 @@ enum corral_err session_read_variable(struct session *s, size_t core, const char
                                       struct diag *d)
 {
     struct variable v = {.s = s, .core = core, .value = value};
-    uint32_t size = 0;
     if (core >= s->core_count)
         return diag_set(d, CORRAL_ERR_NO_CORE, "there is no core number %zu", core);
-    if (!s->symbols[core] || !symbol_lookup(s->symbols[core], name, &v.address, &size))
+    if (!s->symbols[core] || !symbol_lookup(s->symbols[core], name, &v.address, NULL))
         return diag_set(d, CORRAL_ERR_NO_SYMBOL, "the program of %s has no variable '%s'",
                         core_name(s->cores[core]), name);
     return session_call(s, do_read_variable, &v, d);

@@ -11,11 +11,6 @@
 
 #include "symbol/symbol_index.h"
 
-static void note(struct symbol_index *s, const char *what, const char *why)
-{
-    snprintf(s->note, sizeof(s->note), "%.100s: %s%s%.40s", s->label, what, why ? ": " : "", why ? why : "");
-}
-
 /* The code of one compilation unit that is in the program, as its DIE tells. */
 struct unit_code {
     struct symbol_range *ranges; /* by start, none overlapping */
@@ -47,8 +42,15 @@ static bool add_range(struct unit_code *u, Dwarf_Addr start, Dwarf_Addr end)
 
 /*
  * Linkers leave the DWARF of code they discarded behind, at address 0 or 1. Such a range begins outside all
- * executable sections or, where flash begins at 0, before the first function. False when memory is out.
+ * executable sections or, where flash begins at 0, before the first function.
  */
+bool symbol_is_live(const struct symbol_index *s, uint64_t start)
+{
+    bool before = s->function_count > 0 && start < s->functions[0].function.address;
+    return !before && symbol_code_at(s, start);
+}
+
+/* False when memory is out. */
 static bool read_ranges(struct symbol_index *s, Dwarf_Die *unit, struct unit_code *u)
 {
     Dwarf_Addr base = 0;
@@ -60,8 +62,7 @@ static bool read_ranges(struct symbol_index *s, Dwarf_Die *unit, struct unit_cod
     while (s->rows_seen < SYMBOL_MAX_ROWS && (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
         u->known = true;
         s->rows_seen++; /* hostile units may all point at one long list */
-        bool dead = s->function_count > 0 && start < s->functions[0].function.address;
-        if (u->count < SYMBOL_MAX_RANGES && !dead && start < end && symbol_code_at(s, start) &&
+        if (u->count < SYMBOL_MAX_RANGES && start < end && symbol_is_live(s, start) &&
             !add_range(u, start, end))
             return false;
     }
@@ -117,9 +118,9 @@ static void add_row(struct symbol_index *s, const struct unit_code *u, Dwarf_Lin
     int number = 0;
     bool end = false;
     if (dwarf_lineaddr(line, &address) != 0 || dwarf_lineendsequence(line, &end) != 0 ||
-        !is_live(s, u, address, end) || address > UINT32_MAX)
+        !is_live(s, u, address, end))
         return;
-    struct symbol_row row = {.address = (uint32_t)address};
+    struct symbol_row row = {.address = address};
     if (!end) {
         const char *file = dwarf_linesrc(line, NULL, NULL);
         if (!file || dwarf_lineno(line, &number) != 0 || number < 0)
@@ -178,11 +179,11 @@ static bool read_unit(struct symbol_index *s, Dwarf_Die *unit, struct unit_code 
     if (!dwarf_hasattr(unit, DW_AT_stmt_list))
         return true;
     if (dwarf_getsrclines(unit, &lines, &count) != 0) {
-        note(s, "a DWARF line table cannot be read", dwarf_errmsg(-1));
+        symbol_add_note(s, "a DWARF line table cannot be read", dwarf_errmsg(-1));
         return true;
     }
     if (count > SYMBOL_MAX_ROWS - s->rows_seen) {
-        note(s, "more DWARF lines than are read; the rest is left out", NULL);
+        symbol_add_note(s, "more DWARF lines than are read; the rest is left out", NULL);
         s->rows_seen = SYMBOL_MAX_ROWS;
         return true;
     }
@@ -199,7 +200,7 @@ enum corral_err symbol_dwarf_load(struct symbol_index *s, struct diag *d)
 {
     s->dwarf = dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
     if (!s->dwarf) {
-        note(s, "no DWARF, so functions have names but no files and lines", NULL);
+        symbol_add_note(s, "no DWARF, so functions have names but no files and lines", NULL);
         return CORRAL_OK;
     }
     size_t room = 0;
@@ -212,7 +213,7 @@ enum corral_err symbol_dwarf_load(struct symbol_index *s, struct diag *d)
            (result = dwarf_get_units(s->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0)
         memory = read_unit(s, &die, &code, &room);
     if (result < 0)
-        note(s, "its DWARF units cannot all be read", dwarf_errmsg(-1));
+        symbol_add_note(s, "its DWARF units cannot all be read", dwarf_errmsg(-1));
     free(code.ranges);
     if (!memory || !sort_rows(s))
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "%.150s: out of memory for its DWARF lines", s->label);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The symbol index: opening, closing and the three look-ups, each a binary search over a sorted array. It
- * works on a copy of the file, so that the file may change or go while the index is in use. Loading is in
- * symbol_elf.c and symbol_dwarf.c. Must not offer a name for an address that no symbol covers.
+ * The symbol index: opening, closing and the look-ups, each a binary search over a sorted array. It works on
+ * a copy of the file, so that the file may change or go while the index is in use. Loading is in
+ * symbol_elf.c, symbol_table.c, symbol_dwarf.c and symbol_inline.c. Must not offer a name for an address that
+ * no symbol covers.
  */
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,11 +57,45 @@ const char *symbol_clean(struct symbol_index *s, const char *name)
     return c->text;
 }
 
-const struct symbol_range *symbol_code_at(const struct symbol_index *s, uint64_t address)
+void symbol_add_note(struct symbol_index *s, const char *what, const char *why)
 {
-    for (size_t i = 0; i < s->code_count; i++)
-        if (address >= s->code[i].start && address < s->code[i].end)
-            return &s->code[i];
+    size_t used = strlen(s->note);
+    if (used == 0)
+        used = (size_t)snprintf(s->note, sizeof(s->note), "%.100s: ", s->label);
+    else if (strstr(s->note, what))
+        return; /* of every unit again */
+    else
+        used += (size_t)snprintf(s->note + used, sizeof(s->note) - used, "; ");
+    if (used < sizeof(s->note))
+        snprintf(s->note + used, sizeof(s->note) - used, "%s%s%.40s", what, why ? ": " : "", why ? why : "");
+}
+
+uint64_t symbol_room(const struct symbol_index *s, uint64_t address)
+{
+    return s->address_mask - (address & s->address_mask) + (s->wide ? 0 : 1);
+}
+
+bool symbol_code_address(const struct symbol_index *s, uint64_t *address)
+{
+    if (s->mode_bit)
+        *address &= ~UINT64_C(1);
+    return *address % s->alignment == 0;
+}
+
+const struct symbol_section *symbol_code_at(const struct symbol_index *s, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = s->code_count; /* the first that begins behind `address` */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->code[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > 0 && s->code_reach[low - 1] > address; low--)
+        if (address < s->code[low - 1].limit)
+            return &s->code[low - 1];
     return NULL;
 }
 
@@ -77,7 +113,8 @@ static struct symbol_index *open_owned(uint8_t *data, size_t size, const char *l
     }
     s->data = data;
     s->size = size;
-    if (symbol_elf_load(s, d) != CORRAL_OK || symbol_dwarf_load(s, d) != CORRAL_OK) {
+    if (symbol_elf_load(s, d) != CORRAL_OK || symbol_dwarf_load(s, d) != CORRAL_OK ||
+        symbol_inline_load(s, d) != CORRAL_OK) {
         diag_object(d, "%.150s", label);
         symbol_close(s);
         return NULL;
@@ -173,16 +210,22 @@ void symbol_close(struct symbol_index *s)
     free(s->functions);
     free(s->reach);
     free(s->names);
+    free(s->marks);
     free(s->rows);
+    free(s->inlines);
+    free(s->spans);
     free(s->code);
+    free(s->code_reach);
+    free(s->segments);
     free(s->data);
     free(s->label);
     free(s);
 }
 
-bool symbol_function_at(const struct symbol_index *s, uint32_t address, struct symbol_function *out)
+bool symbol_function_at(const struct symbol_index *s, uint64_t address, struct symbol_function *out)
 {
-    address &= ~UINT32_C(1);
+    if (!symbol_code_address(s, &address))
+        return false;
     size_t low = 0;
     size_t high = s->function_count; /* the first that begins behind `address` */
     while (low < high) {
@@ -202,9 +245,9 @@ bool symbol_function_at(const struct symbol_index *s, uint32_t address, struct s
     return false;
 }
 
-bool symbol_line_at(const struct symbol_index *s, uint32_t address, const char **file, uint32_t *line)
+/* The row that covers `address`, NULL when none does. */
+static const struct symbol_row *row_at(const struct symbol_index *s, uint64_t address)
 {
-    address &= ~UINT32_C(1);
     size_t low = 0;
     size_t high = s->row_count;
     while (low < high) {
@@ -214,14 +257,55 @@ bool symbol_line_at(const struct symbol_index *s, uint32_t address, const char *
         else
             high = middle;
     }
-    if (low == 0 || !s->rows[low - 1].file || s->rows[low - 1].line == 0)
+    return low > 0 && s->rows[low - 1].file ? &s->rows[low - 1] : NULL;
+}
+
+bool symbol_line_at(const struct symbol_index *s, uint64_t address, const char **file, uint32_t *line)
+{
+    const struct symbol_row *row = symbol_code_address(s, &address) ? row_at(s, address) : NULL;
+    if (!row || row->line == 0)
         return false;
-    *file = s->rows[low - 1].file;
-    *line = s->rows[low - 1].line;
+    *file = row->file;
+    *line = row->line;
     return true;
 }
 
-bool symbol_lookup(const struct symbol_index *s, const char *name, uint32_t *address, uint32_t *size)
+/* The innermost function inlined at `address`: index + 1, 0 = none. */
+static uint32_t inlined_at(const struct symbol_index *s, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = s->span_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->spans[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? s->spans[low - 1].inlined : 0;
+}
+
+size_t symbol_frames(const struct symbol_index *s, uint64_t address, struct symbol_frame *out, size_t max)
+{
+    struct symbol_function function;
+    if (!symbol_function_at(s, address, &function) || !symbol_code_address(s, &address))
+        return 0;
+    const struct symbol_row *row = row_at(s, address);
+    struct symbol_frame place = {.file = row ? row->file : NULL, .line = row ? row->line : 0};
+    size_t n = 0;
+    for (uint32_t at = inlined_at(s, address); at != 0; at = s->inlines[at - 1].parent) {
+        const struct symbol_inline *i = &s->inlines[at - 1];
+        if (n < max)
+            out[n] = (struct symbol_frame){i->name, place.file, place.line, true};
+        n++;
+        place = (struct symbol_frame){.file = i->call_file, .line = i->call_line};
+    }
+    if (n < max)
+        out[n] = (struct symbol_frame){function.name, place.file, place.line, false};
+    return n + 1;
+}
+
+bool symbol_lookup(const struct symbol_index *s, const char *name, uint64_t *address, uint64_t *size)
 {
     size_t low = 0;
     size_t high = s->name_count; /* the first that is not below `name` */
@@ -239,19 +323,4 @@ bool symbol_lookup(const struct symbol_index *s, const char *name, uint32_t *add
     if (size)
         *size = s->names[low].size;
     return true;
-}
-
-size_t symbol_function_count(const struct symbol_index *s)
-{
-    return s->function_count;
-}
-
-uint32_t symbol_entry(const struct symbol_index *s)
-{
-    return s->entry;
-}
-
-const char *symbol_note(const struct symbol_index *s)
-{
-    return s->note[0] ? s->note : NULL;
 }

@@ -45,7 +45,7 @@ static int close_session(void **state)
 static enum corral_err set_missed(struct link *link, void *ctx, struct diag *d)
 {
     const struct session *s = ctx;
-    uint32_t address = 0;
+    uint64_t address = 0;
     assert_true(symbol_lookup(s->symbols[0], "mailbox_missed", &address, NULL));
     return link_write32(link, core_ap(s->cores[0]), address, UINT32_MAX, d);
 }

@@ -88,7 +88,7 @@ static size_t compare_with_addr2line(const struct symbol_index *s, const char *n
              first, last, name);
     FILE *p = popen(command, "r");
     assert_non_null(p);
-    for (uint32_t a = first; a <= last; a += 2) {
+    for (uint64_t a = first; a <= last; a += 2) {
         assert_non_null(fgets(function, sizeof(function), p));
         assert_non_null(fgets(place, sizeof(place), p));
         function[strcspn(function, "\n")] = '\0';
@@ -151,7 +151,7 @@ static void discarded_code_does_not_cover_live_code(void **state)
     size_t done = 0;
     for (size_t i = 0; i < BUILDERS; i++) {
         char name[32];
-        uint32_t entry;
+        uint64_t entry;
         const char *file;
         uint32_t line;
         struct symbol_function f;
@@ -159,11 +159,11 @@ static void discarded_code_does_not_cover_live_code(void **state)
             continue;
         struct symbol_index *s = open_built(name);
         assert_false(symbol_lookup(s, "dead_library", NULL, NULL));
-        for (uint32_t a = 0; a < 0x20; a += 2)
+        for (uint64_t a = 0; a < 0x20; a += 2)
             assert_false(symbol_line_at(s, a, &file, &line));
         size_t seen = 0;
         entry = symbol_entry(s);
-        for (uint32_t a = 0x20; a < entry + 8; a += 2) {
+        for (uint64_t a = 0x20; a < entry + 8; a += 2) {
             if (!symbol_line_at(s, a, &file, &line))
                 continue;
             assert_string_equal(last_part(file), "symbol_fixture.c");
@@ -185,8 +185,8 @@ static void symbols_of_real_files(void **state)
     size_t done = 0;
     for (size_t i = 0; i < BUILDERS; i++) {
         char name[32];
-        uint32_t address = 0;
-        uint32_t size = 0;
+        uint64_t address = 0;
+        uint64_t size = 0;
         struct symbol_function f;
         if (!build(&builders[i], "", name))
             continue;
@@ -201,7 +201,7 @@ static void symbols_of_real_files(void **state)
         assert_true(symbol_lookup(s, "reset", &address, NULL));
         assert_int_equal(symbol_entry(s), address);
 
-        uint32_t alias = 0; /* the strong name is shown, both are found */
+        uint64_t alias = 0; /* the strong name is shown, both are found */
         assert_true(symbol_lookup(s, "public_two", &address, NULL));
         assert_true(symbol_lookup(s, "alias_of_two", &alias, NULL));
         assert_int_equal(alias, address);
@@ -229,7 +229,7 @@ static void without_dwarf_and_without_symbols(void **state)
     for (size_t i = 0; i < BUILDERS; i++) {
         char name[32];
         const char *file;
-        uint32_t address;
+        uint64_t address;
         uint32_t line;
         struct symbol_function f;
         if (!build(&builders[i], "-g0", name))
@@ -290,7 +290,7 @@ static void damaged_dwarf_does_no_harm(void **state)
                 continue;
             }
             opened++;
-            for (uint32_t a = 0x08000000; a < 0x08000100; a += 2) {
+            for (uint64_t a = 0x08000000; a < 0x08000100; a += 2) {
                 struct symbol_function function;
                 const char *file = "";
                 uint32_t line = 1;
