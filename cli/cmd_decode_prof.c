@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/prof_summary.h"
 #include "export/export_sinks.h"
+#include "prof/analysis.h"
 #include "prof/collector.h"
 
 #define RAW_MAX 65536 /* no UDP datagram is this long; one byte more tells nothing more */
@@ -18,7 +19,7 @@
 struct decode {
     const struct cli *cli;
     struct event_bus *bus;
-    struct prof_aggregate *aggregate;
+    struct prof_analysis *analysis;
     struct prof_streams *streams;
     struct prof_summary summary;
     uint16_t port;          /* the destination port that carries the profile */
@@ -31,9 +32,9 @@ static enum corral_err decode_open(struct decode *run, struct diag *d)
         run->cli->json ? export_jsonl_stream(stdout) : render_text_sink(stdout, cli_want_colour(stdout));
 
     run->bus = event_bus_new();
-    run->aggregate = prof_aggregate_new();
-    if (run->bus && run->aggregate)
-        run->streams = prof_streams_new(run->bus, run->aggregate);
+    run->analysis = prof_analysis_new();
+    if (run->bus && run->analysis)
+        run->streams = prof_streams_new(run->bus, run->analysis);
     if (!run->streams || !sink) {
         sink_free(sink, NULL);
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory to decode profile packets");
@@ -44,7 +45,7 @@ static enum corral_err decode_open(struct decode *run, struct diag *d)
 static void decode_close(struct decode *run)
 {
     prof_streams_free(run->streams);
-    prof_aggregate_free(run->aggregate);
+    prof_analysis_free(run->analysis);
     event_bus_free(run->bus, NULL);
 }
 
@@ -143,7 +144,7 @@ static enum corral_err show_summary(struct decode *run, struct diag *d)
     enum corral_err err = event_bus_flush(run->bus, d);
 
     if (err == CORRAL_OK)
-        err = prof_summary_make(&run->summary, run->streams, run->aggregate, d);
+        err = prof_summary_make(&run->summary, run->streams, prof_analysis_aggregate(run->analysis), d);
     if (err != CORRAL_OK)
         return err;
     if (run->cli->json)

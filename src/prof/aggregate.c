@@ -1,40 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts of samples by (source, thread, pc, caller): an open hash table over a dense array of entries in the
- * order first seen. Addresses come from outside, so the hash is seeded and the number of entries is bounded;
- * what does not fit is counted, never dropped silently.
+ * The table of samples: open addressing over a dense array of entries. Addresses come from outside, so the
+ * hash is seeded and the number of entries is bounded; what does not fit is counted, never dropped silently.
+ *
+ * A packet is added in two passes, the first of which only computes hashes and asks for the memory that the
+ * second will need: with many distinct addresses the wait for memory is most of the cost.
  */
 #include "prof/aggregate.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#include "prof/stream.h"
+#include "prof/packet.h"
 
-#define FIRST_SLOTS 1024u /* a power of two */
-#define NO_ENTRY    0u    /* slots hold entry number + 1 */
+#define FIRST_SLOTS   1024u /* a power of two */
+#define INDEX_MASK    UINT64_C(0xffffffff)
+#define NO_STACK_FROM (PROF_MAX_ADDRESSES / 2)     /* entries: from here on new ones have no stack ... */
+#define NO_LINK_FROM  (PROF_MAX_ADDRESSES / 4 * 3) /* ... and from here on no link register either */
 
-struct entry {
-    uint32_t pc;
-    uint32_t caller;
-    uint8_t source;
-    uint8_t thread;
-    uint64_t count;
-};
-
+/*
+ * A slot holds an entry's number + 1 in its low half and its hash in the high one, so that other entries on
+ * the way need not be looked at; 0 = free.
+ */
 struct prof_aggregate {
     pthread_mutex_t lock; /* guards all below but the seed */
-    struct entry *entries;
-    size_t entry_count;
-    size_t entry_room;
-    uint32_t *slots;
+    struct prof_aggregate_entry *entries;
+    size_t entry_count, entry_room;
+    uint64_t *slots;
     size_t slot_count; /* a power of two, more than 4/3 of entry_count */
-    uint64_t seed;
-    uint64_t overflow;
-    uint64_t samples[PROF_MAX_SOURCES];
-    uint64_t active[PROF_MAX_SOURCES];
+    uint64_t seed[2];
+    size_t stale; /* at most this many entries are of senders that were put out */
+    uint32_t generations[PROF_AGGREGATE_SOURCES];
+    size_t held[PROF_AGGREGATE_SOURCES]; /* entries of the present generation */
+    uint64_t samples[PROF_AGGREGATE_SOURCES], active[PROF_AGGREGATE_SOURCES];
+    uint64_t overflow[PROF_AGGREGATE_SOURCES], coarse[PROF_AGGREGATE_SOURCES];
+    uint64_t evicted_samples, evicted_active, evicted_overflow;
 };
+
+_Static_assert(PROF_MAX_ADDRESSES < UINT32_MAX, "entry numbers");
 
 static uint64_t mix(uint64_t x)
 {
@@ -45,12 +50,24 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 32;
 }
 
-static size_t hash_of(const struct prof_aggregate *a, const struct entry *key)
+static uint64_t step(uint64_t h, uint64_t word)
 {
-    uint64_t addresses = (uint64_t)key->pc << 32 | key->caller;
-    uint64_t who = (uint64_t)key->source << 8 | key->thread;
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
 
-    return (size_t)mix(mix(addresses ^ a->seed) + who);
+static uint32_t hash_of(const struct prof_aggregate *a, const struct prof_aggregate_entry *key)
+{
+    uint64_t who = (uint64_t)key->generation << 32 | (uint32_t)key->source << 8 | key->thread;
+    uint64_t h = step(a->seed[0], (uint64_t)key->pc << 32 | key->link);
+
+    h = step(h, a->seed[1] ^ ((uint64_t)key->pid << 32) ^ who);
+    if (key->parent_count) {
+        h = step(h, (uint64_t)key->parents[0] << 32 | key->parents[1]);
+        if (key->parent_count > 2)
+            h = step(h, (uint64_t)key->parents[2] << 32 | key->parents[3]);
+    }
+    return (uint32_t)(mix(h) >> 16);
 }
 
 struct prof_aggregate *prof_aggregate_new(void)
@@ -59,8 +76,11 @@ struct prof_aggregate *prof_aggregate_new(void)
 
     if (!a)
         return NULL;
-    /* Where the heap put us is seed enough: reports are sorted, so it never shows in what comes out. */
-    a->seed = mix((uintptr_t)a);
+    /* Reports are sorted, so the seed never shows in what comes out. */
+    if (getrandom(a->seed, sizeof(a->seed), GRND_NONBLOCK) != (ssize_t)sizeof(a->seed)) {
+        a->seed[0] = mix((uintptr_t)a);
+        a->seed[1] = mix(a->seed[0] ^ (uintptr_t)&a);
+    }
     a->slot_count = FIRST_SLOTS;
     a->slots = calloc(a->slot_count, sizeof(*a->slots));
     if (!a->slots || pthread_mutex_init(&a->lock, NULL) != 0) {
@@ -81,41 +101,55 @@ void prof_aggregate_free(struct prof_aggregate *a)
     free(a);
 }
 
-static bool same_key(const struct entry *x, const struct entry *y)
+static bool same_key(const struct prof_aggregate_entry *x, const struct prof_aggregate_entry *y)
 {
-    return x->pc == y->pc && x->caller == y->caller && x->source == y->source && x->thread == y->thread;
+    return memcmp(x, y, offsetof(struct prof_aggregate_entry, hash)) == 0;
 }
 
 /* The slot that holds `key`, or the free one where it belongs. There always is a free one. */
-static uint32_t *find_slot(const struct prof_aggregate *a, uint32_t *slots, size_t slot_count,
-                           const struct entry *key)
+static uint64_t *find_slot(const struct prof_aggregate *a, const struct prof_aggregate_entry *key)
 {
-    size_t at = hash_of(a, key) & (slot_count - 1);
+    size_t mask = a->slot_count - 1;
+    size_t at = key->hash & mask;
+    uint64_t slot;
 
-    while (slots[at] != NO_ENTRY && !same_key(&a->entries[slots[at] - 1], key))
-        at = (at + 1) & (slot_count - 1);
-    return &slots[at];
+    while ((slot = a->slots[at]) != 0) {
+        if (slot >> 32 == key->hash && same_key(&a->entries[(slot & INDEX_MASK) - 1], key))
+            break;
+        at = (at + 1) & mask;
+    }
+    return &a->slots[at];
+}
+
+static void fill_slots(struct prof_aggregate *a)
+{
+    size_t mask = a->slot_count - 1;
+
+    memset(a->slots, 0, a->slot_count * sizeof(*a->slots));
+    for (size_t i = 0; i < a->entry_count; i++) { /* all keys differ: any free slot will do */
+        size_t at = a->entries[i].hash & mask;
+        while (a->slots[at])
+            at = (at + 1) & mask;
+        a->slots[at] = (uint64_t)a->entries[i].hash << 32 | (i + 1);
+    }
 }
 
 static bool grow_slots(struct prof_aggregate *a)
 {
-    size_t slot_count = a->slot_count * 2;
-    uint32_t *slots = calloc(slot_count, sizeof(*slots));
+    uint64_t *slots = realloc(a->slots, a->slot_count * 2 * sizeof(*slots));
 
     if (!slots)
         return false;
-    for (size_t i = 0; i < a->entry_count; i++)
-        *find_slot(a, slots, slot_count, &a->entries[i]) = (uint32_t)i + 1;
-    free(a->slots);
     a->slots = slots;
-    a->slot_count = slot_count;
+    a->slot_count *= 2;
+    fill_slots(a);
     return true;
 }
 
 static bool grow_entries(struct prof_aggregate *a)
 {
     size_t room = a->entry_room ? a->entry_room * 2 : FIRST_SLOTS / 2;
-    struct entry *entries = realloc(a->entries, room * sizeof(*entries));
+    struct prof_aggregate_entry *entries = realloc(a->entries, room * sizeof(*entries));
 
     if (!entries)
         return false;
@@ -124,9 +158,26 @@ static bool grow_entries(struct prof_aggregate *a)
     return true;
 }
 
-/* Room for one more entry, or false. */
+/* Give up the addresses of senders that were put out. */
+static void sweep(struct prof_aggregate *a)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < a->entry_count; i++) {
+        const struct prof_aggregate_entry *e = &a->entries[i];
+        if (e->generation == a->generations[e->source])
+            a->entries[kept++] = *e;
+    }
+    a->entry_count = kept;
+    a->stale = 0;
+    fill_slots(a);
+}
+
+/* Room for one more entry, or false. A sweep is only worth its walk when it frees a good part. */
 static bool make_room(struct prof_aggregate *a)
 {
+    if (a->stale > a->entry_room / 8 && a->entry_count == a->entry_room)
+        sweep(a);
     if (a->entry_count >= PROF_MAX_ADDRESSES)
         return false;
     if (a->entry_count == a->entry_room && !grow_entries(a))
@@ -134,36 +185,185 @@ static bool make_room(struct prof_aggregate *a)
     return (a->entry_count + 1) * 4 <= a->slot_count * 3 || grow_slots(a);
 }
 
-static void add(struct prof_aggregate *a, unsigned source, const struct profile_sample *sample,
-                uint32_t caller, bool active)
+/* Less of the stack, where the table is so full that functions matter more: a sender whose stack words are
+ * not return addresses must not crowd all others out. True when the key became another. */
+static bool coarsen(const struct prof_aggregate *a, struct prof_aggregate_entry *key)
 {
-    a->samples[source]++;
-    if (!active)
-        return; /* its pc is stale */
-    a->active[source]++;
-    struct entry key = {
-        .pc = sample->pc, .caller = caller, .source = (uint8_t)source, .thread = sample->thread};
-    uint32_t *slot = find_slot(a, a->slots, a->slot_count, &key);
-    if (*slot == NO_ENTRY) {
-        if (!make_room(a)) {
-            a->overflow++;
-            return;
-        }
-        slot = find_slot(a, a->slots, a->slot_count, &key); /* the table may have moved */
-        a->entries[a->entry_count++] = key;
-        *slot = (uint32_t)a->entry_count;
+    bool stack = a->entry_count >= NO_STACK_FROM && key->parent_count > 0;
+    bool link = a->entry_count >= NO_LINK_FROM && key->link != 0;
+
+    if (stack) {
+        memset(key->parents, 0, sizeof(key->parents));
+        key->parent_count = 0;
     }
-    a->entries[*slot - 1].count++;
+    if (link)
+        key->link = 0;
+    if (stack || link)
+        key->hash = hash_of(a, key);
+    return stack || link;
 }
 
-void prof_aggregate_add(struct prof_aggregate *a, unsigned source, const struct profile_sample *sample,
-                        uint32_t caller, bool active)
+static struct prof_aggregate_entry *find_or_add(struct prof_aggregate *a, struct prof_aggregate_entry *key)
 {
-    if (source >= PROF_MAX_SOURCES)
+    uint64_t *slot = find_slot(a, key);
+
+    if (!*slot && coarsen(a, key)) {
+        a->coarse[key->source]++;
+        slot = find_slot(a, key);
+    }
+    if (*slot)
+        return &a->entries[(*slot & INDEX_MASK) - 1];
+    if (!make_room(a)) {
+        a->overflow[key->source]++;
+        return NULL;
+    }
+    slot = find_slot(a, key); /* the table may have moved */
+    a->entries[a->entry_count] = *key;
+    *slot = (uint64_t)key->hash << 32 | (a->entry_count + 1);
+    a->held[key->source]++;
+    return &a->entries[a->entry_count++];
+}
+
+static void make_key(const struct prof_aggregate *a, unsigned source, enum profile_layout layout,
+                     const struct profile_sample *sample, struct prof_aggregate_entry *key)
+{
+    bool v17 = layout == PROFILE_V17 || layout == PROFILE_LEGACY;
+    size_t words = v17 ? 1 : sample->parent_count;
+
+    *key = (struct prof_aggregate_entry){
+        .pc = sample->pc,
+        .pid = sample->pid,
+        .link = v17 ? sample->a5 : sample->a_reg,
+        .source = (uint8_t)source,
+        .thread = sample->thread,
+        .generation = a->generations[source],
+        .samples = 1,
+        .i_blocked = sample->self_i_blocked || (sample->i_blocked >> sample->thread & 1),
+        .d_blocked = sample->self_d_blocked || (sample->d_blocked >> sample->thread & 1),
+    };
+    if (words > PROF_AGGREGATE_PARENTS)
+        words = PROF_AGGREGATE_PARENTS;
+    if (v17)
+        key->parents[0] = sample->parent;
+    else
+        memcpy(key->parents, sample->parents, words * sizeof(key->parents[0]));
+    while (words && !key->parents[words - 1]) /* 0 is no address: it says that there was no more */
+        words--;
+    key->parent_count = (uint8_t)words;
+    key->hash = hash_of(a, key);
+    __builtin_prefetch(&a->slots[key->hash & (a->slot_count - 1)]);
+}
+
+#define BATCH 64
+
+static void add_keys(struct prof_aggregate *a, struct prof_aggregate_entry *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t slot = a->slots[keys[i].hash & (a->slot_count - 1)];
+        if (slot) /* most often the right one already */
+            __builtin_prefetch(&a->entries[(slot & INDEX_MASK) - 1]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct prof_aggregate_entry *key = &keys[i];
+        struct prof_aggregate_entry *e;
+        uint64_t i_blocked = key->i_blocked, d_blocked = key->d_blocked;
+        double weight = key->weight;
+        key->samples = key->i_blocked = key->d_blocked = 0; /* a new entry begins as the key stands */
+        key->weight = 0;
+        e = find_or_add(a, key);
+        if (!e)
+            continue;
+        e->samples++;
+        e->i_blocked += i_blocked;
+        e->d_blocked += d_blocked;
+        e->weight += weight;
+    }
+}
+
+void prof_aggregate_packet(struct prof_aggregate *a, unsigned source, const struct profile_packet *packet,
+                           const double *weights)
+{
+    struct prof_aggregate_entry keys[BATCH];
+    size_t count = 0;
+    uint64_t active = 0;
+
+    if (source >= PROF_AGGREGATE_SOURCES)
         return;
     pthread_mutex_lock(&a->lock);
-    add(a, source, sample, caller, active);
+    for (size_t i = 0; i < packet->sample_count; i++) {
+        const struct profile_sample *sample = &packet->samples[i];
+        if (!(sample->active >> sample->thread & 1))
+            continue;
+        active++;
+        make_key(a, source, packet->layout, sample, &keys[count]);
+        if (weights)
+            keys[count].weight = weights[i];
+        if (++count == BATCH) {
+            add_keys(a, keys, count);
+            count = 0;
+        }
+    }
+    add_keys(a, keys, count);
+    a->samples[source] += packet->sample_count;
+    a->active[source] += active;
     pthread_mutex_unlock(&a->lock);
+}
+
+void prof_aggregate_evict(struct prof_aggregate *a, unsigned source)
+{
+    if (source >= PROF_AGGREGATE_SOURCES)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->evicted_samples += a->samples[source];
+    a->evicted_active += a->active[source];
+    a->evicted_overflow += a->overflow[source];
+    a->stale += a->held[source];
+    a->samples[source] = a->active[source] = a->overflow[source] = a->coarse[source] = 0;
+    a->held[source] = 0;
+    a->generations[source]++;
+    pthread_mutex_unlock(&a->lock);
+}
+
+void prof_aggregate_reset(struct prof_aggregate *a)
+{
+    pthread_mutex_lock(&a->lock);
+    a->entry_count = 0;
+    a->stale = 0;
+    memset(a->slots, 0, a->slot_count * sizeof(*a->slots));
+    memset(a->held, 0, sizeof(a->held));
+    memset(a->samples, 0, sizeof(a->samples));
+    memset(a->active, 0, sizeof(a->active));
+    memset(a->overflow, 0, sizeof(a->overflow));
+    memset(a->coarse, 0, sizeof(a->coarse));
+    a->evicted_samples = a->evicted_active = a->evicted_overflow = 0;
+    pthread_mutex_unlock(&a->lock);
+}
+
+bool prof_aggregate_snapshot(struct prof_aggregate *a, struct prof_aggregate_snapshot *s)
+{
+    *s = (struct prof_aggregate_snapshot){0};
+    pthread_mutex_lock(&a->lock);
+    s->entries = malloc((a->entry_count + 1) * sizeof(*s->entries));
+    for (size_t i = 0; s->entries && i < a->entry_count; i++) {
+        const struct prof_aggregate_entry *e = &a->entries[i];
+        if (e->generation == a->generations[e->source])
+            s->entries[s->count++] = *e;
+    }
+    memcpy(s->samples, a->samples, sizeof(s->samples));
+    memcpy(s->active, a->active, sizeof(s->active));
+    memcpy(s->overflow, a->overflow, sizeof(s->overflow));
+    memcpy(s->coarse, a->coarse, sizeof(s->coarse));
+    s->evicted_samples = a->evicted_samples;
+    s->evicted_active = a->evicted_active;
+    s->evicted_overflow = a->evicted_overflow;
+    pthread_mutex_unlock(&a->lock);
+    return s->entries != NULL;
+}
+
+void prof_aggregate_snapshot_free(struct prof_aggregate_snapshot *s)
+{
+    free(s->entries);
+    *s = (struct prof_aggregate_snapshot){0};
 }
 
 static uint64_t read_count(struct prof_aggregate *a, const uint64_t *count)
@@ -176,177 +376,20 @@ static uint64_t read_count(struct prof_aggregate *a, const uint64_t *count)
 
 uint64_t prof_aggregate_samples(struct prof_aggregate *a, unsigned source)
 {
-    return source < PROF_MAX_SOURCES ? read_count(a, &a->samples[source]) : 0;
+    return source < PROF_AGGREGATE_SOURCES ? read_count(a, &a->samples[source]) : 0;
 }
 
 uint64_t prof_aggregate_active(struct prof_aggregate *a, unsigned source)
 {
-    return source < PROF_MAX_SOURCES ? read_count(a, &a->active[source]) : 0;
+    return source < PROF_AGGREGATE_SOURCES ? read_count(a, &a->active[source]) : 0;
 }
 
 uint64_t prof_aggregate_overflow(struct prof_aggregate *a)
 {
-    return read_count(a, &a->overflow);
-}
-
-static int order_u64(uint64_t x, uint64_t y)
-{
-    return (x > y) - (x < y);
-}
-
-static int by_address(const void *x, const void *y)
-{
-    const struct prof_hot *a = x, *b = y;
-    int order = order_u64(a->source, b->source);
-
-    order = order ? order : order_u64(a->pc, b->pc);
-    return order ? order : order_u64(a->caller, b->caller);
-}
-
-static int by_count(const void *x, const void *y)
-{
-    const struct prof_hot *a = x, *b = y;
-    int order = order_u64(b->count, a->count);
-
-    return order ? order : by_address(x, y);
-}
-
-/* What a report works on: the entries, and each source's active samples, as they were at one moment. */
-struct snapshot {
-    struct entry *entries;
-    size_t count;
-    uint64_t active[PROF_MAX_SOURCES];
-};
-
-static bool take_snapshot(struct prof_aggregate *a, struct snapshot *s)
-{
     pthread_mutex_lock(&a->lock);
-    s->count = a->entry_count;
-    s->entries = malloc((s->count ? s->count : 1) * sizeof(*s->entries));
-    if (s->entries && s->count)
-        memcpy(s->entries, a->entries, s->count * sizeof(*s->entries));
-    memcpy(s->active, a->active, sizeof(s->active));
+    uint64_t sum = a->evicted_overflow;
+    for (size_t i = 0; i < PROF_AGGREGATE_SOURCES; i++)
+        sum += a->overflow[i];
     pthread_mutex_unlock(&a->lock);
-    return s->entries != NULL;
-}
-
-struct prof_hot *prof_aggregate_hot(struct prof_aggregate *a, size_t *count)
-{
-    struct snapshot s;
-    size_t n = 0;
-
-    *count = 0;
-    if (!take_snapshot(a, &s))
-        return NULL;
-    struct prof_hot *hot = calloc(s.count ? s.count : 1, sizeof(*hot));
-    if (!hot) {
-        free(s.entries);
-        return NULL;
-    }
-    for (size_t i = 0; i < s.count; i++) {
-        const struct entry *e = &s.entries[i];
-        hot[i] = (struct prof_hot){.source = e->source, .pc = e->pc, .caller = e->caller, .count = e->count};
-    }
-    free(s.entries);
-    qsort(hot, s.count, sizeof(*hot), by_address);
-    for (size_t i = 0; i < s.count; i++) { /* the threads of one place become one */
-        if (n && by_address(&hot[n - 1], &hot[i]) == 0)
-            hot[n - 1].count += hot[i].count;
-        else
-            hot[n++] = hot[i];
-    }
-    qsort(hot, n, sizeof(*hot), by_count);
-    *count = n;
-    return hot;
-}
-
-/* One function of one source while its counts are gathered. */
-struct gathered {
-    struct prof_function function;
-    size_t first; /* entry that was seen first */
-    bool known;
-};
-
-static int by_function(const void *x, const void *y)
-{
-    const struct gathered *a = x, *b = y;
-    int order = order_u64(a->function.source, b->function.source);
-
-    order = order ? order : order_u64(a->known, b->known);
-    if (!order && a->known)
-        order = order_u64(a->function.address, b->function.address);
-    return order ? order : order_u64(a->first, b->first);
-}
-
-static bool same_function(const struct gathered *a, const struct gathered *b)
-{
-    return a->function.source == b->function.source && a->known == b->known &&
-           (!a->known || a->function.address == b->function.address);
-}
-
-static int by_function_count(const void *x, const void *y)
-{
-    const struct prof_function *a = x, *b = y;
-    int order = order_u64(b->count, a->count);
-
-    order = order ? order : order_u64(a->source, b->source);
-    order = order ? order : order_u64(a->address, b->address);
-    return order ? order : strcmp(a->name, b->name);
-}
-
-static struct gathered look_up(const struct entry *e, size_t index, const struct symbol_index *symbols)
-{
-    struct gathered g = {
-        .function = {.source = e->source, .name = "[unknown]", .address = e->pc, .count = e->count},
-        .first = index};
-    struct symbol_function f;
-
-    if (symbols && symbol_function_at(symbols, e->pc, &f)) {
-        g.known = true;
-        g.function.name = f.name;
-        g.function.address = f.address;
-        if (!symbol_line_at(symbols, f.address, &g.function.file, &g.function.line)) {
-            g.function.file = NULL;
-            g.function.line = 0;
-        }
-    }
-    return g;
-}
-
-struct prof_function *prof_aggregate_functions(struct prof_aggregate *a, struct symbol_index *const *symbols,
-                                               size_t symbol_count, size_t *count)
-{
-    struct snapshot s;
-    size_t n = 0;
-
-    *count = 0;
-    if (!take_snapshot(a, &s))
-        return NULL;
-    size_t room = s.count ? s.count : 1;
-    struct gathered *all = calloc(room, sizeof(*all));
-    struct prof_function *functions = calloc(room, sizeof(*functions));
-    if (!all || !functions) {
-        free(all);
-        free(functions);
-        free(s.entries);
-        return NULL;
-    }
-    for (size_t i = 0; i < s.count; i++) {
-        const struct entry *e = &s.entries[i];
-        all[i] = look_up(e, i, e->source < symbol_count ? symbols[e->source] : NULL);
-    }
-    qsort(all, s.count, sizeof(*all), by_function);
-    for (size_t i = 0; i < s.count; i++) {
-        if (i && same_function(&all[i - 1], &all[i]))
-            functions[n - 1].count += all[i].function.count;
-        else
-            functions[n++] = all[i].function;
-    }
-    free(all);
-    free(s.entries);
-    for (size_t i = 0; i < n; i++) /* an entry is active, so its source's count is not 0 */
-        functions[i].share = (double)functions[i].count / (double)s.active[functions[i].source];
-    qsort(functions, n, sizeof(*functions), by_function_count);
-    *count = n;
-    return functions;
+    return sum;
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams to events: a bounded table of senders, and for each its place in the sequence and its clock.
- * Profiler sheet 8 and INTERFACE.md "Streams"; events that tell of a loss come before the packet that shows
- * it. Keeps no samples (aggregate.c does) and believes nothing a datagram says about its sender.
- *
- * One lock guards everything, so that totals may be read while the collector's thread feeds it. It is held
- * while events are published, which never blocks.
+ * The table of senders, and the ways in: datagrams, packets from elsewhere, what the kernel dropped. Profiler
+ * sheet 8 and INTERFACE.md "Streams"; what a packet means for its sender is in stream_take.c. Keeps no
+ * samples (the analysis does) and believes nothing a datagram says about its sender.
  */
 #include "prof/stream.h"
 
@@ -13,52 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/host_clock.h"
 #include "base/text.h"
-#include "prof/aggregate.h"
-#include "prof/stream_rates.h"
-#include "prof/stream_sequence.h"
+#include "prof/analysis_state.h"
+#include "prof/stream_state.h"
 
-#define SOURCE_NAME_MAX PROF_SOURCE_NAME_MAX /* longer ones are told apart by their first 127 bytes */
-#define CORE_NAME_MAX   64
-#define IDLE_PAUSE_NS   (200 * NS_PER_MS)
-
-struct source {
-    bool used;
-    bool heard; /* sent anything */
-    char name[SOURCE_NAME_MAX];
-    char core[CORE_NAME_MAX];               /* "" = nobody named it */
-    char stream[5 + PROF_SOURCE_NAME_ROOM]; /* "prof:", and the name or address as text */
-    uint64_t last_use;
-    int version; /* of the last good data packet, 0 = none yet */
-    struct prof_sequence sequence;
-    struct prof_clock clock;
-    int64_t last_packet_ns;
-    bool behind_counters;      /* the packet before was a counters packet */
-    struct prof_totals totals; /* of this sender; `evicted` stays 0 */
-};
-
-struct prof_streams {
-    pthread_mutex_t lock;
-    struct event_bus *bus;
-    struct prof_aggregate *aggregate;
-    struct prof_scratch *scratch;
-    struct prof_totals gone; /* of senders that were put out, and what had no place */
-    uint64_t uses;
-    uint32_t enabled; /* every enabled mask so far, or-ed */
-    uint64_t thread_samples[PROFILE_MAX_THREADS];
-    struct prof_rate rates[PROFILE_MAX_THREADS];
-    struct source sources[PROF_MAX_SOURCES];
-};
-
-struct prof_streams *prof_streams_new(struct event_bus *bus, struct prof_aggregate *aggregate)
+struct prof_streams *prof_streams_new(struct event_bus *bus, struct prof_analysis *analysis)
 {
     struct prof_streams *s = calloc(1, sizeof(*s));
 
     if (!s)
         return NULL;
     s->bus = bus;
-    s->aggregate = aggregate;
+    s->analysis = analysis;
     s->scratch = calloc(1, sizeof(*s->scratch));
     if (!s->scratch || pthread_mutex_init(&s->lock, NULL) != 0) {
         free(s->scratch);
@@ -77,6 +40,17 @@ void prof_streams_free(struct prof_streams *s)
     free(s);
 }
 
+const char *prof_reason_name(enum prof_reason reason)
+{
+    static const char *const names[PROF_REASONS] = {
+        "short",      "magic",       "byte-order",   "version",       "header-size",
+        "truncated",  "sample-size", "sample-count", "counter-count", "map-count",
+        "page-shift", "sources",     "other",
+    };
+
+    return (unsigned)reason < PROF_REASONS ? names[reason] : names[PROF_REASON_OTHER];
+}
+
 static void add_totals(struct prof_totals *sum, const struct prof_totals *one)
 {
     sum->packets += one->packets;
@@ -93,52 +67,88 @@ static void add_totals(struct prof_totals *sum, const struct prof_totals *one)
     sum->evicted += one->evicted;
     sum->frequency_swapped += one->frequency_swapped;
     sum->frequency_disagrees += one->frequency_disagrees;
+    for (size_t i = 0; i < PROF_REASONS; i++)
+        sum->rejected_by[i] += one->rejected_by[i];
+    sum->empty += one->empty;
+    sum->trailing += one->trailing;
+    sum->counters_packets += one->counters_packets;
+    sum->maps_packets += one->maps_packets;
+    sum->kernel_drops += one->kernel_drops;
 }
 
-static struct source *find_source(struct prof_streams *s, const char *name)
+static void add_rates(struct prof_rates *sum, const struct prof_rates *one)
 {
-    for (size_t i = 0; i < PROF_MAX_SOURCES; i++) {
-        struct source *source = &s->sources[i];
-        if (source->used && strncmp(source->name, name, SOURCE_NAME_MAX - 1) == 0)
-            return source;
+    for (size_t t = 0; t < PROFILE_MAX_THREADS; t++) {
+        sum->threads[t].instructions += one->threads[t].instructions;
+        sum->threads[t].seconds += one->threads[t].seconds;
     }
+    sum->seconds += one->seconds;
+}
+
+static bool is_source(const struct prof_source *source, const char *name)
+{
+    return source->used && strncmp(source->name, name, PROF_SOURCE_NAME_MAX - 1) == 0;
+}
+
+struct prof_source *stream_find(struct prof_streams *s, const char *name)
+{
+    if (s->recent && is_source(s->recent, name))
+        return s->recent;
+    for (size_t i = 0; i < PROF_MAX_SOURCES; i++)
+        if (is_source(&s->sources[i], name))
+            return &s->sources[i];
     return NULL;
 }
 
 /* A free place, or that of the sender that has been quiet longest. Those the user named are never put out, so
  * that a flood of forged addresses cannot. NULL when all are named. */
-static struct source *make_room(struct prof_streams *s)
+static struct prof_source *make_room(struct prof_streams *s)
 {
-    struct source *oldest = NULL;
+    struct prof_source *oldest = NULL;
 
     for (size_t i = 0; i < PROF_MAX_SOURCES; i++) {
-        struct source *source = &s->sources[i];
+        struct prof_source *source = &s->sources[i];
         if (!source->used)
             return source;
         if (!source->core[0] && (!oldest || source->last_use < oldest->last_use))
             oldest = source;
     }
-    if (oldest)
-        s->gone.evicted++;
     return oldest;
 }
 
-static struct source *add_source(struct prof_streams *s, const char *name)
+static void put_out(struct prof_streams *s, struct prof_source *source)
 {
-    struct source *source = make_room(s);
+    s->gone.evicted++;
+    prof_clock_release(&source->clock, &source->rates);
+    add_totals(&s->gone, &source->totals);
+    add_rates(&s->gone_rates, &source->rates);
+    if (s->analysis)
+        prof_analysis_evict(s->analysis, (unsigned)(source - s->sources));
+}
+
+static struct prof_source *add_source(struct prof_streams *s, const char *name)
+{
+    struct prof_source *source = make_room(s);
 
     if (!source)
         return NULL;
-    prof_clock_release(&source->clock, s->rates);
-    add_totals(&s->gone, &source->totals);
+    if (source->used)
+        put_out(s, source);
     memset(source, 0, sizeof(*source));
     source->used = true;
     source->last_packet_ns = EVENT_NO_TIME;
-    size_t length = strnlen(name, SOURCE_NAME_MAX - 1);
+    size_t length = strnlen(name, PROF_SOURCE_NAME_MAX - 1);
     memcpy(source->name, name, length);
     memcpy(source->stream, "prof:", 5);
     text_escape((const uint8_t *)source->name, length, source->stream + 5, sizeof(source->stream) - 5);
     return source;
+}
+
+struct prof_source *stream_find_or_add(struct prof_streams *s, const char *name)
+{
+    struct prof_source *source = stream_find(s, name);
+
+    return source ? source : add_source(s, name);
 }
 
 enum corral_err prof_streams_name(struct prof_streams *s, const char *source_name, const char *core,
@@ -146,13 +156,11 @@ enum corral_err prof_streams_name(struct prof_streams *s, const char *source_nam
 {
     size_t length = strlen(core);
 
-    if (length == 0 || length >= CORE_NAME_MAX || strlen(source_name) >= SOURCE_NAME_MAX)
+    if (length == 0 || length >= STREAM_CORE_NAME_MAX || strlen(source_name) >= PROF_SOURCE_NAME_MAX)
         return diag_set(d, CORRAL_ERR_USAGE, "the name of a profile's sender must be 1 to %d bytes long",
-                        CORE_NAME_MAX - 1);
+                        STREAM_CORE_NAME_MAX - 1);
     pthread_mutex_lock(&s->lock);
-    struct source *source = find_source(s, source_name);
-    if (!source)
-        source = add_source(s, source_name);
+    struct prof_source *source = stream_find_or_add(s, source_name);
     if (source) {
         text_escape((const uint8_t *)core, length, source->stream + 5, sizeof(source->stream) - 5);
         memcpy(source->core, core, length + 1);
@@ -173,7 +181,7 @@ bool prof_streams_source_totals(struct prof_streams *s, unsigned index, char nam
     if (index >= PROF_MAX_SOURCES)
         return false;
     pthread_mutex_lock(&s->lock);
-    const struct source *source = &s->sources[index];
+    const struct prof_source *source = &s->sources[index];
     used = source->used;
     if (used) {
         memcpy(name, source->stream + 5, strlen(source->stream + 5) + 1);
@@ -183,185 +191,88 @@ bool prof_streams_source_totals(struct prof_streams *s, unsigned index, char nam
     return used;
 }
 
-static struct event make_event(const struct source *source, enum event_kind kind, int64_t host_ns)
+/* The sender of what has just come; NULL when every place is taken by a named one: refused unseen, but
+ * counted. */
+static struct prof_source *heard(struct prof_streams *s, const char *source_name)
 {
-    struct event e = event_make(kind, source->stream);
+    struct prof_source *source = stream_find_or_add(s, source_name);
 
-    e.core = source->core[0] ? source->stream + 5 : NULL;
-    e.host_ns = host_ns;
-    return e;
-}
-
-static void publish(struct prof_streams *s, const struct event *event)
-{
-    if (s->bus)
-        event_bus_publish(s->bus, event);
-}
-
-/* Place the number in the sequence, count what it shows, and say so before the packet itself is shown. */
-static struct prof_place place_number(struct prof_streams *s, struct source *source, uint32_t number,
-                                      int version, bool refused, int64_t host_ns)
-{
-    bool paused = host_ns != EVENT_NO_TIME && source->last_packet_ns != EVENT_NO_TIME &&
-                  host_ns >= source->last_packet_ns && /* so the difference below cannot overflow */
-                  (uint64_t)host_ns - (uint64_t)source->last_packet_ns >= (uint64_t)IDLE_PAUSE_NS;
-    bool idle = version == 17 && (source->behind_counters || paused);
-    struct prof_place place = prof_sequence_place(&source->sequence, number, idle, refused);
-
-    if (place.take_back == PROF_TAKE_BACK_LOST)
-        source->totals.lost--;
-    else if (place.take_back == PROF_TAKE_BACK_IDLE_STEP)
-        source->totals.idle_steps--;
-    if (place.order == PROF_ORDER_IDLE_STEP)
-        source->totals.idle_steps++;
-    if (place.order == PROF_ORDER_GAP) {
-        struct event e = make_event(source, EVENT_GAP, host_ns);
-        e.gap = (struct event_gap){
-            .expected = place.expected, .sequence = number, .lost = place.missing, .reason = "sequence"};
-        source->totals.lost += place.missing;
-        publish(s, &e);
-    }
-    if (place.order == PROF_ORDER_RESTART && !refused) {
-        struct event e = make_event(source, EVENT_RESTART, host_ns);
-        e.restart = (struct event_restart){.previous = place.previous, .sequence = number};
-        source->totals.restarts++;
-        publish(s, &e);
-    }
-    return place;
-}
-
-/* Who called: the return address from the stack, else the link register; 0 = not known. */
-static uint32_t caller_of(enum profile_layout layout, const struct profile_sample *sample)
-{
-    if (layout == PROFILE_V17)
-        return sample->parent ? sample->parent : sample->a5;
-    if (sample->parent_count && sample->parents[0])
-        return sample->parents[0];
-    return sample->a_reg;
-}
-
-static void take_samples(struct prof_streams *s, struct source *source, const struct profile_packet *packet)
-{
-    unsigned index = (unsigned)(source - s->sources);
-
-    source->totals.bad_samples += packet->bad_samples;
-    s->enabled |= packet->header.enabled & ((UINT32_C(1) << packet->header.thread_count) - 1);
-    for (size_t i = 0; i < packet->sample_count; i++) {
-        const struct profile_sample *sample = &packet->samples[i];
-        bool active = (sample->active >> sample->thread & 1) != 0;
-        source->totals.samples++;
-        source->totals.active_samples += active;
-        s->thread_samples[sample->thread]++;
-        if (s->aggregate)
-            prof_aggregate_add(s->aggregate, index, sample, caller_of(packet->layout, sample), active);
-    }
-}
-
-static void take_data(struct prof_streams *s, struct source *source, const struct profile_packet *packet,
-                      int64_t host_ns)
-{
-    struct prof_place place = place_number(s, source, packet->header.seq, packet->version, false, host_ns);
-
-    bool nss = packet->layout == PROFILE_NSS;
-    enum prof_frequency before = source->clock.frequency;
-
-    source->totals.packets++;
-    source->version = packet->version;
-    switch (place.order) {
-    case PROF_ORDER_FIRST:
-    case PROF_ORDER_RESTART:
-        prof_clock_baseline(&source->clock, &packet->header, nss, host_ns, s->rates);
-        break;
-    case PROF_ORDER_NEXT:
-    case PROF_ORDER_GAP:
-    case PROF_ORDER_IDLE_STEP:
-        prof_clock_advance(&source->clock, &packet->header, nss, host_ns, s->rates);
-        break;
-    case PROF_ORDER_DUPLICATE:
-        source->totals.duplicates++;
-        break;
-    case PROF_ORDER_LATE:
-        source->totals.late++;
-        break;
-    }
-    if (source->clock.frequency != before) {
-        source->totals.frequency_swapped += source->clock.frequency == PROF_FREQUENCY_SWAPPED;
-        source->totals.frequency_disagrees += source->clock.frequency == PROF_FREQUENCY_DISAGREES;
-    }
-    if (place.order != PROF_ORDER_DUPLICATE)
-        take_samples(s, source, packet);
-    struct event e = make_event(source, EVENT_PROFILE, host_ns);
-    /* A late or repeated packet's clock is older than the one in hand and says nothing new. */
-    if (place.order != PROF_ORDER_DUPLICATE && place.order != PROF_ORDER_LATE)
-        e.target_ns = prof_clock_ns(&source->clock);
-    e.profile = *packet;
-    publish(s, &e);
-}
-
-static void take_packet(struct prof_streams *s, struct source *source, const struct prof_decoded *packet,
-                        int64_t host_ns)
-{
-    struct event e;
-
-    switch (packet->kind) {
-    case PROF_DATA:
-        take_data(s, source, &packet->data, host_ns);
-        break;
-    case PROF_COUNTERS:
-        e = make_event(source, EVENT_COUNTERS, host_ns);
-        e.counters = packet->counters;
-        publish(s, &e);
-        break;
-    case PROF_MAPS:
-        e = make_event(source, EVENT_MAPS, host_ns);
-        e.maps = packet->maps;
-        publish(s, &e);
-        break;
-    case PROF_REJECT:
-        source->totals.rejected++;
-        if (packet->seq_known)
-            place_number(s, source, packet->seq, packet->reject.version, true, host_ns);
-        e = make_event(source, EVENT_REJECT, host_ns);
-        e.reject = packet->reject;
-        publish(s, &e);
-        break;
-    }
-    if (packet->kind == PROF_REJECT && !packet->seq_known)
-        return; /* may be anybody's: it does not tell where the sender's bursts begin */
-    source->behind_counters = packet->kind == PROF_COUNTERS;
-    source->last_packet_ns = host_ns;
-}
-
-static void take_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
-                          int64_t host_ns)
-{
-    struct source *source = find_source(s, source_name);
-
-    if (!source)
-        source = add_source(s, source_name);
-    if (!source) { /* every place is taken by a named sender: refused unseen, but counted */
+    if (!source) {
         s->gone.rejected++;
-        return;
+        s->gone.rejected_by[PROF_REASON_SOURCES]++;
+        return NULL;
     }
+    s->recent = source;
     source->last_use = ++s->uses;
     if (!source->heard) {
         source->heard = true;
         source->totals.sources++;
     }
-    size_t at = 0;
-    do { /* each packet uses up 16 bytes or all that is left */
-        struct prof_decoded packet;
-        prof_packet_decode_after(data ? data + at : NULL, size - at, source->version, s->scratch, &packet);
-        take_packet(s, source, &packet, host_ns);
-        at += packet.consumed;
-    } while (at < size);
+    return source;
 }
 
 void prof_streams_datagram(struct prof_streams *s, const char *source_name, const uint8_t *data, size_t size,
                            int64_t host_ns)
 {
+    struct prof_decoded packet;
+    size_t at = 0;
+
     pthread_mutex_lock(&s->lock);
-    take_datagram(s, source_name, data, size, host_ns);
+    struct prof_source *source = heard(s, source_name);
+    if (source) {
+        do { /* each packet uses up 16 bytes or all that is left */
+            prof_packet_decode_after(data ? data + at : NULL, size - at, source->version, s->scratch,
+                                     &packet);
+            stream_take(s, source, &packet, host_ns);
+            at += packet.consumed;
+        } while (at < size);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The packet with nothing in it that is out of range; samples go into `scratch`. */
+static void copy_checked(const struct profile_packet *from, struct prof_scratch *scratch,
+                         struct prof_decoded *to)
+{
+    struct profile_packet *packet = &to->data;
+
+    *to = (struct prof_decoded){.kind = PROF_DATA, .data = *from};
+    if (packet->header.thread_count > PROFILE_MAX_THREADS)
+        packet->header.thread_count = PROFILE_MAX_THREADS;
+    if (packet->header.perf_counter_count > PROFILE_MAX_COUNTERS)
+        packet->header.perf_counter_count = PROFILE_MAX_COUNTERS;
+    packet->samples = scratch->samples;
+    packet->sample_count = 0;
+    for (size_t i = 0; i < from->sample_count; i++) {
+        struct profile_sample *sample = &scratch->samples[packet->sample_count];
+        *sample = from->samples[i];
+        if (sample->parent_count > PROFILE_MAX_STACK_WORDS)
+            sample->parent_count = PROFILE_MAX_STACK_WORDS;
+        if (sample->thread < packet->header.thread_count)
+            packet->sample_count++;
+        else
+            packet->bad_samples++;
+    }
+}
+
+void prof_streams_packet(struct prof_streams *s, const char *source_name, const struct profile_packet *packet,
+                         int64_t host_ns)
+{
+    pthread_mutex_lock(&s->lock);
+    struct prof_source *source = heard(s, source_name);
+    if (source) {
+        struct prof_decoded copy;
+        if (packet->sample_count <= PROF_MAX_SAMPLES)
+            copy_checked(packet, s->scratch, &copy);
+        else
+            copy = (struct prof_decoded){.kind = PROF_REJECT,
+                                         .reject = {.reason = "sample-count",
+                                                    .version = packet->version,
+                                                    .value = (uint32_t)packet->sample_count},
+                                         .seq_known = true,
+                                         .seq = packet->header.seq};
+        stream_take(s, source, &copy, host_ns);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -371,9 +282,31 @@ void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_
 
     if (!n)
         return;
+    pthread_mutex_lock(&s->lock);
+    s->gone.kernel_drops += n;
+    pthread_mutex_unlock(&s->lock);
     e.host_ns = host_ns;
     e.gap = (struct event_gap){.lost = n, .reason = "kernel"};
-    publish(s, &e);
+    if (s->bus)
+        event_bus_publish(s->bus, &e);
+}
+
+void prof_streams_reset(struct prof_streams *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->gone = (struct prof_totals){0};
+    s->gone_rates = (struct prof_rates){0};
+    memset(s->thread_samples, 0, sizeof(s->thread_samples));
+    for (size_t i = 0; i < PROF_MAX_SOURCES; i++) {
+        struct prof_source *source = &s->sources[i];
+        source->totals = (struct prof_totals){.sources = source->heard};
+        source->rates = (struct prof_rates){0};
+        source->clock.held = (struct prof_rates){0};
+        prof_sequence_forgive(&source->sequence);
+    }
+    if (s->analysis)
+        prof_analysis_reset(s->analysis);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void prof_streams_get_totals(struct prof_streams *s, struct prof_totals *totals)
@@ -390,19 +323,20 @@ size_t prof_streams_threads(struct prof_streams *s, struct prof_thread_row out[P
     size_t count = 0;
 
     pthread_mutex_lock(&s->lock);
+    struct prof_rates sum = s->gone_rates;
+    for (size_t i = 0; i < PROF_MAX_SOURCES; i++) { /* what waits for a measurement counts as sent */
+        add_rates(&sum, &s->sources[i].rates);
+        add_rates(&sum, &s->sources[i].clock.held);
+    }
     for (unsigned t = 0; t < PROFILE_MAX_THREADS; t++) {
+        const struct prof_rate *rate = &sum.threads[t];
         if (!(s->enabled >> t & 1))
             continue;
-        struct prof_rate rate = s->rates[t];
-        for (size_t i = 0; i < PROF_MAX_SOURCES; i++) { /* what waits for a measurement counts as sent */
-            rate.instructions += s->sources[i].clock.held[t].instructions;
-            rate.seconds += s->sources[i].clock.held[t].seconds;
-        }
         struct prof_thread_row *row = &out[count++];
         *row = (struct prof_thread_row){.thread = t, .samples = s->thread_samples[t]};
-        if (rate.seconds > 0) {
+        if (rate->seconds > 0) {
             row->mips_known = true;
-            row->mips = (double)rate.instructions / rate.seconds / 1e6;
+            row->mips = (double)rate->instructions / rate->seconds / 1e6;
         }
     }
     pthread_mutex_unlock(&s->lock);

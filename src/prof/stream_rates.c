@@ -33,13 +33,14 @@ static void copy_counts(struct prof_clock *c, const struct profile_header *h, in
     memcpy(c->instructions, h->instruction_count, sizeof(c->instructions));
 }
 
-void prof_clock_release(struct prof_clock *c, struct prof_rate rates[PROFILE_MAX_THREADS])
+void prof_clock_release(struct prof_clock *c, struct prof_rates *rates)
 {
     for (size_t t = 0; t < PROFILE_MAX_THREADS; t++) {
-        rates[t].instructions += c->held[t].instructions;
-        rates[t].seconds += c->held[t].seconds;
+        rates->threads[t].instructions += c->held.threads[t].instructions;
+        rates->threads[t].seconds += c->held.threads[t].seconds;
     }
-    memset(c->held, 0, sizeof(c->held));
+    rates->seconds += c->held.seconds;
+    c->held = (struct prof_rates){0};
 }
 
 static void start_window(struct prof_clock *c, const struct profile_header *h, int64_t host_ns)
@@ -51,7 +52,7 @@ static void start_window(struct prof_clock *c, const struct profile_header *h, i
 }
 
 void prof_clock_baseline(struct prof_clock *c, const struct profile_header *h, bool nss, int64_t host_ns,
-                         struct prof_rate rates[PROFILE_MAX_THREADS])
+                         struct prof_rates *rates)
 {
     enum prof_frequency before = c->frequency;
     uint32_t sent_hz = c->sent_hz;
@@ -94,7 +95,7 @@ static bool within_a_fifth(double measured, uint32_t hz)
 
 /* Sheet 11, row 30: clocks by the host's time, over 3 s or more, say which byte order the frequency has. */
 static void measure_frequency(struct prof_clock *c, const struct profile_header *h, int64_t host_ns,
-                              struct prof_rate rates[PROFILE_MAX_THREADS])
+                              struct prof_rates *rates)
 {
     if (h->clock_hz != c->sent_hz || c->window_ns == EVENT_NO_TIME || host_ns < c->window_ns) {
         prof_clock_release(c, rates);
@@ -112,7 +113,8 @@ static void measure_frequency(struct prof_clock *c, const struct profile_header 
     } else if (within_a_fifth(measured, swapped)) {
         c->frequency = PROF_FREQUENCY_SWAPPED;
         for (size_t t = 0; t < PROFILE_MAX_THREADS; t++) /* the seconds were counted at the wrong rate */
-            c->held[t].seconds *= (double)c->sent_hz / swapped;
+            c->held.threads[t].seconds *= (double)c->sent_hz / swapped;
+        c->held.seconds *= (double)c->sent_hz / swapped;
         change_frequency(c, swapped);
     } else {
         start_window(c, h, host_ns);
@@ -123,7 +125,7 @@ static void measure_frequency(struct prof_clock *c, const struct profile_header 
 }
 
 void prof_clock_advance(struct prof_clock *c, const struct profile_header *h, bool nss, int64_t host_ns,
-                        struct prof_rate rates[PROFILE_MAX_THREADS])
+                        struct prof_rates *rates)
 {
     if (!c->known) {
         prof_clock_baseline(c, h, nss, host_ns, rates);
@@ -141,15 +143,19 @@ void prof_clock_advance(struct prof_clock *c, const struct profile_header *h, bo
      */
     bool silent = silence_too_long(c, hz, host_ns);
     bool hold = c->frequency == PROF_FREQUENCY_UNMEASURED || c->frequency == PROF_FREQUENCY_DISAGREES;
-    struct prof_rate *sum = hold ? c->held : rates;
+    struct prof_rates *sum = hold ? &c->held : rates;
+    if (hz && !silent)
+        sum->seconds += (double)clocks / hz;
     for (size_t t = 0; hz && clocks && !silent && t < h->thread_count; t++) {
         uint32_t instructions = h->instruction_count[t] - c->instructions[t];
         if (instructions > clocks)
             continue; /* more than one a clock: the counter was reset */
-        sum[t].instructions += instructions;
-        sum[t].seconds += (double)clocks / hz;
+        sum->threads[t].instructions += instructions;
+        sum->threads[t].seconds += (double)clocks / hz;
     }
     c->total += clocks;
+    c->delta = clocks;
+    c->trusted = !silent;
     copy_counts(c, h, host_ns);
     if (nss && silent)
         start_window(c, h, host_ns);

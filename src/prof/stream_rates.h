@@ -8,9 +8,14 @@
 
 #include "event/event.h"
 
-struct prof_rate { /* of one thread, over all senders */
+struct prof_rate { /* of one thread */
     uint64_t instructions;
     double seconds;
+};
+
+struct prof_rates {
+    struct prof_rate threads[PROFILE_MAX_THREADS];
+    double seconds; /* of target time, whatever its threads counted */
 };
 
 /*
@@ -37,20 +42,22 @@ struct prof_clock {
     uint32_t sent_hz;       /* NSS: what is being checked */
     int64_t window_ns;      /* NSS: the measurement began at this host time ... */
     uint64_t window_clocks; /* ... and this total */
-    struct prof_rate held[PROFILE_MAX_THREADS];
+    struct prof_rates held;
+    uint32_t delta; /* clocks that the newest header was further; 0 after a baseline */
+    bool trusted; /* `delta` is all of it: no wrap can have been missed, and nothing is compared across one */
 };
 
 /* Start anew from this header: nothing before it is compared with it. `nss` = its frequency needs checking.
  * What was held back is added to `rates` first. */
 void prof_clock_baseline(struct prof_clock *c, const struct profile_header *h, bool nss, int64_t host_ns,
-                         struct prof_rate rates[PROFILE_MAX_THREADS]);
+                         struct prof_rates *rates);
 
 /* Add what is held back to `rates`, at the frequency as sent. */
-void prof_clock_release(struct prof_clock *c, struct prof_rate rates[PROFILE_MAX_THREADS]);
+void prof_clock_release(struct prof_clock *c, struct prof_rates *rates);
 
 /* The next header in order. Adds to `rates` where the differences can be trusted. */
 void prof_clock_advance(struct prof_clock *c, const struct profile_header *h, bool nss, int64_t host_ns,
-                        struct prof_rate rates[PROFILE_MAX_THREADS]);
+                        struct prof_rates *rates);
 
 /* Target time of the newest header, or EVENT_NO_TIME without a clock frequency. */
 int64_t prof_clock_ns(const struct prof_clock *c);

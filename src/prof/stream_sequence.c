@@ -5,6 +5,7 @@
  */
 #include "prof/stream_sequence.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { NOT_COUNTED, SEEN, COUNTED_LOST, COUNTED_IDLE };
@@ -71,4 +72,11 @@ struct prof_place prof_sequence_place(struct prof_sequence *s, uint32_t number, 
     if (!refused)
         new_epoch(s, number);
     return place;
+}
+
+void prof_sequence_forgive(struct prof_sequence *s)
+{
+    for (size_t i = 0; i < PROF_HISTORY; i++)
+        if (s->history[i] != SEEN)
+            s->history[i] = NOT_COUNTED;
 }

@@ -45,4 +45,7 @@ struct prof_place {
  */
 struct prof_place prof_sequence_place(struct prof_sequence *s, uint32_t number, bool idle, bool refused);
 
+/* What was counted so far has been forgotten: nothing of it can be taken back any more. */
+void prof_sequence_forgive(struct prof_sequence *s);
+
 #endif

@@ -92,8 +92,9 @@ static enum corral_err name_sources(struct session *s, struct diag *d)
 enum corral_err session_profile_open(struct session *s, struct diag *d)
 {
     apply_config(s);
-    s->aggregate = prof_aggregate_new();
-    s->streams = s->aggregate ? prof_streams_new(s->bus, s->aggregate) : NULL;
+    s->analysis = prof_analysis_new();
+    s->aggregate = s->analysis ? prof_analysis_aggregate(s->analysis) : NULL;
+    s->streams = s->analysis ? prof_streams_new(s->bus, s->analysis) : NULL;
     if (!s->streams)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     bool board = session_is_board(s);
@@ -146,7 +147,8 @@ void session_profile_close(struct session *s)
     s->collector = NULL;
     prof_streams_free(s->streams);
     s->streams = NULL;
-    prof_aggregate_free(s->aggregate);
+    prof_analysis_free(s->analysis);
+    s->analysis = NULL;
     s->aggregate = NULL;
     for (unsigned i = 0; i < LINK_SIM_CORES; i++)
         if (s->senders[i] >= 0)

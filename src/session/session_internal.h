@@ -6,6 +6,7 @@
 #include "clock/clock_domain.h"
 #include "clock/clock_unwrap.h"
 #include "coresight/rom_table.h"
+#include "prof/analysis.h"
 #include "prof/collector.h"
 #include "session/config.h"
 #include "session/session.h"
@@ -37,7 +38,6 @@ struct session_log {
     uint8_t header[16]; /* as last seen */
     int64_t active_ns;  /* when something last changed or came; EVENT_NO_TIME = never */
     int64_t since_ns;   /* when watching began */
-    struct diag error;  /* of the last poll */
 };
 
 /* A core's cycle counter; on the link's thread only. */
@@ -71,7 +71,8 @@ struct session {
     bool logs_stopped;
     struct session_log logs[SESSION_MAX_LOGS];
 
-    struct prof_aggregate *aggregate;
+    struct prof_analysis *analysis;
+    struct prof_aggregate *aggregate; /* the analysis' */
     struct prof_streams *streams;
     struct prof_collector *collector;
     int senders[LINK_SIM_CORES]; /* the board's datagram ports as UDP sockets, -1 = none */
@@ -110,8 +111,7 @@ void session_logs_close(struct session *s);
 void session_log_set_up(struct session_log *log, struct link *link);
 void session_log_release(struct session_log *log, struct link *link);
 /* log_status.c: after each poll */
-void session_log_note(struct session_log *log, struct link *link, bool took, enum corral_err err,
-                      const struct diag *d);
+void session_log_note(struct session_log *log, struct link *link, bool took);
 
 /* Run fn(link, ctx, d) on the link's thread at the priority of run control. */
 enum corral_err session_call(struct session *s, link_call_fn fn, void *ctx, struct diag *d);

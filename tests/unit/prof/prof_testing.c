@@ -154,9 +154,10 @@ struct testing_stream *testing_stream_new(void)
 
     assert_non_null(s);
     s->bus = event_bus_new();
-    s->aggregate = prof_aggregate_new();
-    s->streams = prof_streams_new(s->bus, s->aggregate);
-    assert_true(s->bus && s->aggregate && s->streams);
+    s->analysis = prof_analysis_new();
+    s->streams = prof_streams_new(s->bus, s->analysis);
+    assert_true(s->bus && s->analysis && s->streams);
+    s->aggregate = prof_analysis_aggregate(s->analysis);
     struct sink *sink = sink_new(&keep_ops, s, 0);
     assert_non_null(sink);
     assert_int_equal(event_bus_attach(s->bus, sink, NULL), CORRAL_OK);
@@ -166,7 +167,7 @@ struct testing_stream *testing_stream_new(void)
 void testing_stream_free(struct testing_stream *s)
 {
     prof_streams_free(s->streams);
-    prof_aggregate_free(s->aggregate);
+    prof_analysis_free(s->analysis);
     event_bus_free(s->bus, NULL);
     for (size_t i = 0; i < s->count; i++)
         event_free(s->events[i]);

@@ -18,7 +18,7 @@
 #include "base/bytes.h"
 #include "base/host_clock.h"
 #include "event/sink.h"
-#include "prof/aggregate.h"
+#include "prof/analysis.h"
 #include "prof/stream.h"
 
 #define HZ 250000000u
@@ -47,7 +47,8 @@ int testing_release(void **state); /* teardown of a group that decoded */
 
 struct testing_stream {
     struct prof_streams *streams;
-    struct prof_aggregate *aggregate;
+    struct prof_analysis *analysis;
+    struct prof_aggregate *aggregate; /* the analysis' */
     struct event_bus *bus;
     struct event *events[4096];
     size_t count;

@@ -17,9 +17,11 @@ static uint32_t next_random(uint32_t *x)
 static void add(struct prof_aggregate *a, unsigned source, uint32_t pc, uint32_t caller, unsigned thread,
                 bool active)
 {
-    struct profile_sample sample = {.pc = pc, .thread = (uint8_t)thread};
+    struct profile_sample sample = {
+        .pc = pc, .a5 = caller, .thread = (uint8_t)thread, .active = active ? 0xffff : 0};
+    struct profile_packet packet = {.layout = PROFILE_V17, .samples = &sample, .sample_count = 1};
 
-    prof_aggregate_add(a, source, &sample, caller, active);
+    prof_aggregate_packet(a, source, &packet, NULL);
 }
 
 static void hot_list_against_a_naive_count(void **state)
