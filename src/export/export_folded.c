@@ -2,7 +2,8 @@
 /*
  * Folded stacks, as flamegraph.pl and speedscope read them: "track;root;...;leaf count", a line a stack.
  * The format has no escapes, so what would end a frame, a line or the count is replaced in names. It has no
- * place for losses either: they are in the track's name, and never in a frame that nobody sampled.
+ * place for losses either: they are in the track's name, and never in a frame that nobody sampled. A track
+ * that lost packets and has no sample at all is a line with a count of 0.
  */
 #include "export/export_profile.h"
 
@@ -53,6 +54,14 @@ static void put_track(FILE *out, const struct export_track *track)
                 track->lost_packets == 1 ? "" : "s");
 }
 
+static bool has_samples(const struct export_track *track)
+{
+    for (size_t i = 0; i < track->count; i++)
+        if (track->stacks[i].count)
+            return true;
+    return false;
+}
+
 enum corral_err export_folded(const struct export_profile *profile, const char *path, struct diag *d)
 {
     struct export_file f;
@@ -61,6 +70,10 @@ enum corral_err export_folded(const struct export_profile *profile, const char *
         return err;
     for (size_t t = 0; t < profile->count; t++) {
         const struct export_track *track = &profile->tracks[t];
+        if (track->lost_packets > 0 && !has_samples(track)) {
+            put_track(f.out, track); /* readers skip a count of 0; whoever looks sees it */
+            fputs(" 0\n", f.out);
+        }
         for (size_t i = 0; i < track->count; i++) {
             const struct export_stack *stack = &track->stacks[i];
             if (stack->count == 0)

@@ -59,7 +59,7 @@ struct export_profile {
 };
 
 /* Each writes the file whole or not at all. An empty profile gives a valid file, but for gmon, which is
- * refused. */
+ * refused. With CORRAL_OK, d->message says what the format has no place for; "" where there is nothing. */
 
 /* Brendan Gregg's folded stacks: "track;root;...;leaf count". */
 enum corral_err export_folded(const struct export_profile *profile, const char *path, struct diag *d);
@@ -68,7 +68,8 @@ enum corral_err export_speedscope(const struct export_profile *profile, const ch
 /* pprof's profile.proto, gzip: samples/count and cpu/nanoseconds, labels thread, pid, state, track. */
 enum corral_err export_pprof(const struct export_profile *profile, const char *path, struct diag *d);
 /* gprof's gmon.out in the byte order of the only mapping's image: CORRAL_ERR_UNSUPPORTED without an image,
- * with images of two byte orders or pointer sizes, or without a sample. */
+ * with images of two byte orders or pointer sizes, with two at the same addresses, or without a sample;
+ * CORRAL_ERR_LIMIT with more samples at one address than readers can add up. */
 enum corral_err export_gmon(const struct export_profile *profile, const char *path, struct diag *d);
 /* One self-contained flame graph, with search and zoom and no network. */
 enum corral_err export_svg(const struct export_profile *profile, const char *path, struct diag *d);

@@ -38,7 +38,8 @@ static void folded_lines_are_exact(void **state)
                         "core0;main;work 1\n"
                         "core0;a:b;line break  ;ends in_12;?;op\"quote\\ \xE2\x82\xAC;bad \xFF\xC3 utf 7\n"
                         "core1 (3 packets lost);main;work 5\n"
-                        "core1 (3 packets lost) 2\n");
+                        "core1 (3 packets lost) 2\n"
+                        "idle one (1 packet lost) 0\n");
     assert_null(strstr(text, "[lost"));
     free(text);
     assert_int_equal(export_folded(&empty, path, &d), CORRAL_OK);
@@ -136,7 +137,7 @@ static void speedscope_holds_every_stack(void **state)
     assert_int_equal(entries_in(folder), 1);
     json_t *root = read_json(path);
     check_speedscope(root, 3);
-    assert_string_equal(json_string_value(json_object_get(root, "name")), "title \"q\"");
+    assert_string_equal(json_string_value(json_object_get(root, "name")), "title \"q\" (4 packets lost)");
     const json_t *frames = json_object_get(json_object_get(root, "shared"), "frames");
     assert_int_equal(json_array_size(frames), 9); /* each distinct frame once */
     const json_t *list = json_object_get(root, "profiles");
@@ -198,11 +199,16 @@ static void many_frames_stay_distinct(void **state)
     char(*names)[16] = calloc(MANY, sizeof(*names));
     for (size_t i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof(names[i]), "f%zu", i / 2);
-        frames[i] = (struct export_frame){names[i], i % 2 ? "b.c" : "a.c", (uint32_t)(i % 3)};
+        frames[i] = (struct export_frame){names[i], i % 2 ? "b.c" : "a.c", (uint32_t)i};
         stacks[i] = (struct export_stack){&frames[i], 1, i};
     }
+    /* The same functions at other lines are the same frames, and the lowest line stands for them. */
+    struct export_frame again = frames[6];
+    again.line = 1000000;
+    const struct export_stack once_more = {&again, 1, 5};
     const struct export_track track = {"t", stacks, MANY, 0};
-    const struct export_profile big = {"big", &track, 1};
+    const struct export_track both[] = {{"u", &once_more, 1, 0}, track};
+    const struct export_profile big = {"big", both, 2};
     char folder[32];
     char path[64];
     struct diag d = DIAG_INIT;
@@ -210,8 +216,10 @@ static void many_frames_stay_distinct(void **state)
     snprintf(path, sizeof(path), "%s/p.json", folder);
     assert_int_equal(export_speedscope(&big, path, &d), CORRAL_OK);
     json_t *root = read_json(path);
-    check_speedscope(root, 1);
-    assert_int_equal(json_array_size(json_object_get(json_object_get(root, "shared"), "frames")), MANY);
+    check_speedscope(root, 2);
+    const json_t *frames_out = json_object_get(json_object_get(root, "shared"), "frames");
+    assert_int_equal(json_array_size(frames_out), MANY);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(frames_out, 0), "line")), 6);
     json_decref(root);
     remove_folder(folder, path);
     free(frames);
@@ -224,7 +232,7 @@ static void what_cannot_be_written_leaves_nothing(void **state)
 {
     (void)state;
     typedef enum corral_err export(const struct export_profile *, const char *, struct diag *);
-    static export *const exports[] = {export_folded, export_speedscope};
+    static export *const exports[] = {export_folded, export_speedscope, export_pprof, export_svg};
     for (size_t i = 0; i < COUNT(exports); i++) {
         struct diag d = DIAG_INIT;
         assert_int_equal(exports[i](&profile, "no-such-folder/p", &d), CORRAL_ERR_IO);

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof's profile.proto, gzip (profiler sheet 10.2). Messages are written as they are made; only the tables
+ * of distinct strings, functions and locations are kept. Labels are strings, since readers drop a numeric
+ * label of 0. Nothing is guessed: cpu time stands only where a track's sampling rate is known, and what the
+ * format's signed counts cannot hold is said in the comment, which is where losses are, too.
+ */
+#include "export/export_profile.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "export/export_file.h"
+#include "export/export_index.h"
+#include "export/export_proto.h"
+#include "export/export_text.h"
+
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION };
+enum { PROFILE_STRING_TABLE = 6, PROFILE_TIME = 9, PROFILE_DURATION, PROFILE_PERIOD_TYPE, PROFILE_PERIOD };
+enum { PROFILE_COMMENT = 13, PROFILE_DEFAULT_SAMPLE_TYPE };
+enum { VALUE_TYPE = 1, VALUE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STR };
+enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FILE, MAPPING_BUILD_ID };
+enum { MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_FILES, MAPPING_HAS_LINES, MAPPING_HAS_INLINES };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+
+#define FLUSH_ABOVE 65536u
+#define NS_PER_S    1e9
+
+struct function {
+    uint64_t name, file; /* numbers of strings */
+};
+
+/* What one address is: a function, and those inlined into it there. */
+struct location {
+    const struct export_frame *frames; /* outermost first */
+    size_t count;
+};
+
+struct pprof {
+    const struct export_profile *profile;
+    struct export_file file;
+    struct export_proto proto;
+    z_stream zip;
+    bool zip_begun;
+    bool failed;      /* for want of memory */
+    bool has_cpu;     /* some track's sampling rate is known */
+    bool all_have;    /* and that of every track with samples */
+    uint64_t clipped; /* values that did not fit */
+
+    char **strings;
+    size_t string_room;
+    struct export_index string_index;
+    struct function *functions;
+    size_t function_room;
+    struct export_index function_index;
+    struct location *locations;
+    size_t location_room;
+    struct export_index location_index;
+};
+
+static bool same_string(const void *ctx, size_t number, const void *key)
+{
+    const struct pprof *p = ctx;
+    return strcmp(p->strings[number], key) == 0;
+}
+
+static bool same_function(const void *ctx, size_t number, const void *key)
+{
+    const struct pprof *p = ctx;
+    const struct function *f = key;
+    return p->functions[number].name == f->name && p->functions[number].file == f->file;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static const struct export_frame *innermost(const struct location *l)
+{
+    return &l->frames[l->count - 1];
+}
+
+static bool same_location(const void *ctx, size_t number, const void *key)
+{
+    const struct pprof *p = ctx;
+    const struct location *a = &p->locations[number];
+    const struct location *b = key;
+    if (a->count != b->count || innermost(a)->address != innermost(b)->address ||
+        a->frames[0].mapping != b->frames[0].mapping)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->frames[i].line != b->frames[i].line || !same_text(a->frames[i].name, b->frames[i].name) ||
+            !same_text(a->frames[i].file, b->frames[i].file))
+            return false;
+    return true;
+}
+
+/* Gives what is in the buffer to zlib, and what comes of it to the file. */
+static void flush(struct pprof *p, int how)
+{
+    uint8_t out[16384];
+    if (p->proto.failed)
+        p->failed = true;
+    p->zip.next_in = p->proto.data;
+    for (size_t left = p->proto.size;;) {
+        uInt step = left > FLUSH_ABOVE ? FLUSH_ABOVE : (uInt)left;
+        left -= step;
+        p->zip.avail_in = step;
+        do {
+            p->zip.next_out = out;
+            p->zip.avail_out = sizeof(out);
+            deflate(&p->zip, left ? Z_NO_FLUSH : how);
+            fwrite(out, 1, sizeof(out) - p->zip.avail_out, p->file.out);
+        } while (p->zip.avail_out == 0);
+        if (left == 0)
+            break;
+    }
+    p->proto.size = 0;
+}
+
+/* Ends a field of Profile itself. */
+static void end_field(struct pprof *p, size_t begun)
+{
+    export_proto_end(&p->proto, begun);
+    if (p->proto.size > FLUSH_ABOVE)
+        flush(p, Z_NO_FLUSH);
+}
+
+/* The number of a string that may be anything; 0 is "". */
+static uint64_t string_number(struct pprof *p, const char *text)
+{
+    bool fresh = false;
+    char *clean = export_text_clean(text ? text : "");
+    size_t number = EXPORT_INDEX_FULL;
+    if (clean && export_grow((void **)&p->strings, &p->string_room, p->string_index.count, sizeof(char *)))
+        number =
+            export_index_number(&p->string_index, export_hash_text(EXPORT_HASH_START, clean), clean, &fresh);
+    if (fresh)
+        p->strings[number] = clean;
+    else
+        free(clean);
+    p->failed = p->failed || number == EXPORT_INDEX_FULL;
+    return number == EXPORT_INDEX_FULL ? 0 : number;
+}
+
+static uint64_t function_id(struct pprof *p, const struct export_frame *frame)
+{
+    bool fresh = false;
+    const struct function f = {.name = string_number(p, frame->name), .file = string_number(p, frame->file)};
+    size_t number = EXPORT_INDEX_FULL;
+    if (export_grow((void **)&p->functions, &p->function_room, p->function_index.count, sizeof(f)))
+        number = export_index_number(
+            &p->function_index, export_hash_number(export_hash_number(EXPORT_HASH_START, f.name), f.file), &f,
+            &fresh);
+    if (fresh)
+        p->functions[number] = f;
+    p->failed = p->failed || number == EXPORT_INDEX_FULL;
+    return number == EXPORT_INDEX_FULL ? 0 : number + 1;
+}
+
+static uint64_t location_id(struct pprof *p, const struct location *l)
+{
+    bool fresh = false;
+    uint64_t hash = export_hash_number(EXPORT_HASH_START, innermost(l)->address);
+    hash = export_hash_number(hash, (uint64_t)l->frames[0].mapping);
+    for (size_t i = 0; i < l->count; i++)
+        hash = export_hash_number(export_hash_text(hash, l->frames[i].name), l->frames[i].line);
+    size_t number = EXPORT_INDEX_FULL;
+    if (export_grow((void **)&p->locations, &p->location_room, p->location_index.count, sizeof(*l)))
+        number = export_index_number(&p->location_index, hash, l, &fresh);
+    if (fresh)
+        p->locations[number] = *l;
+    p->failed = p->failed || number == EXPORT_INDEX_FULL;
+    return number == EXPORT_INDEX_FULL ? 0 : number + 1;
+}
+
+static void put_value_type(struct pprof *p, unsigned field, const char *type, const char *unit)
+{
+    size_t begun = export_proto_begin(&p->proto, field);
+    export_proto_uint(&p->proto, VALUE_TYPE, string_number(p, type));
+    export_proto_uint(&p->proto, VALUE_UNIT, string_number(p, unit));
+    end_field(p, begun);
+}
+
+static void put_label(struct pprof *p, const char *key, const char *value)
+{
+    size_t begun = export_proto_begin(&p->proto, SAMPLE_LABEL);
+    export_proto_uint(&p->proto, LABEL_KEY, string_number(p, key));
+    export_proto_uint(&p->proto, LABEL_STR, string_number(p, value));
+    export_proto_end(&p->proto, begun);
+}
+
+static uint64_t fitting(struct pprof *p, double exact, uint64_t value)
+{
+    if (exact < 9223372036854775808.0 && value <= INT64_MAX)
+        return value;
+    p->clipped++;
+    return INT64_MAX;
+}
+
+static void put_values(struct pprof *p, const struct export_track *track, uint64_t count)
+{
+    size_t begun = export_proto_begin(&p->proto, SAMPLE_VALUE);
+    export_proto_varint(&p->proto, fitting(p, 0, count));
+    if (p->has_cpu) {
+        double ns = track->sampling_hz > 0 ? round((double)count / track->sampling_hz * NS_PER_S) : 0;
+        export_proto_varint(&p->proto, fitting(p, ns, ns < 9223372036854775808.0 ? (uint64_t)ns : 0));
+    }
+    export_proto_end(&p->proto, begun);
+}
+
+/* Leaf first, as the format has it; a frame and what is inlined into it are one location. */
+static void put_locations(struct pprof *p, const struct export_stack *stack)
+{
+    static const struct export_frame unknown = {.name = "[unknown]", .mapping = -1};
+    size_t begun = export_proto_begin(&p->proto, SAMPLE_LOCATION);
+    for (size_t end = stack->depth; end > 0;) {
+        size_t start = end - 1;
+        while (start > 0 && stack->frames[start].inlined)
+            start--;
+        export_proto_varint(&p->proto,
+                            location_id(p, &(struct location){&stack->frames[start], end - start}));
+        end = start;
+    }
+    if (stack->depth == 0)
+        export_proto_varint(&p->proto, location_id(p, &(struct location){&unknown, 1}));
+    export_proto_end(&p->proto, begun);
+}
+
+static void put_sample(struct pprof *p, const struct export_track *track, const struct export_stack *stack,
+                       uint64_t count, const char *state)
+{
+    char number[24];
+    if (count == 0)
+        return;
+    size_t begun = export_proto_begin(&p->proto, PROFILE_SAMPLE);
+    put_locations(p, stack);
+    put_values(p, track, count);
+    put_label(p, "track", track->name);
+    if (stack->thread >= 0) {
+        snprintf(number, sizeof(number), "%d", stack->thread);
+        put_label(p, "thread", number);
+    }
+    if (stack->pid) {
+        snprintf(number, sizeof(number), "%" PRIu32, stack->pid);
+        put_label(p, "pid", number);
+    }
+    put_label(p, "state", state);
+    end_field(p, begun);
+}
+
+/* A sample that waits for both caches is in both counts; it goes to the instruction side. */
+static void put_stack(struct pprof *p, const struct export_track *track, const struct export_stack *stack)
+{
+    uint64_t left = stack->count;
+    uint64_t i_blocked = stack->i_blocked < left ? stack->i_blocked : left;
+    left -= i_blocked;
+    uint64_t d_blocked = stack->d_blocked < left ? stack->d_blocked : left;
+    left -= d_blocked;
+    put_sample(p, track, stack, left, "active");
+    put_sample(p, track, stack, i_blocked, "i_blocked");
+    put_sample(p, track, stack, d_blocked, "d_blocked");
+}
+
+static void put_mapping(struct pprof *p, size_t i)
+{
+    const struct export_mapping *m = &p->profile->mappings[i];
+    size_t begun = export_proto_begin(&p->proto, PROFILE_MAPPING);
+    export_proto_uint(&p->proto, MAPPING_ID, i + 1);
+    export_proto_uint(&p->proto, MAPPING_START, m->start);
+    export_proto_uint(&p->proto, MAPPING_LIMIT, m->limit);
+    export_proto_uint(&p->proto, MAPPING_OFFSET, m->file_offset);
+    export_proto_uint(&p->proto, MAPPING_FILE, string_number(p, m->path));
+    export_proto_uint(&p->proto, MAPPING_BUILD_ID, string_number(p, m->build_id));
+    export_proto_uint(&p->proto, MAPPING_HAS_FUNCTIONS, 1); /* or readers would look for the file */
+    export_proto_uint(&p->proto, MAPPING_HAS_FILES, m->has_lines);
+    export_proto_uint(&p->proto, MAPPING_HAS_LINES, m->has_lines);
+    export_proto_uint(&p->proto, MAPPING_HAS_INLINES, m->has_lines);
+    end_field(p, begun);
+}
+
+static void put_location(struct pprof *p, size_t i)
+{
+    const struct location *l = &p->locations[i];
+    int mapping = l->frames[0].mapping;
+    size_t begun = export_proto_begin(&p->proto, PROFILE_LOCATION);
+    export_proto_uint(&p->proto, LOCATION_ID, i + 1);
+    if (mapping >= 0 && (size_t)mapping < p->profile->mapping_count)
+        export_proto_uint(&p->proto, LOCATION_MAPPING, (uint64_t)mapping + 1);
+    export_proto_uint(&p->proto, LOCATION_ADDRESS, innermost(l)->address);
+    for (size_t k = l->count; k > 0; k--) { /* innermost first */
+        size_t line = export_proto_begin(&p->proto, LOCATION_LINE);
+        export_proto_uint(&p->proto, LINE_FUNCTION, function_id(p, &l->frames[k - 1]));
+        export_proto_uint(&p->proto, LINE_LINE, l->frames[k - 1].line);
+        export_proto_end(&p->proto, line);
+    }
+    end_field(p, begun);
+}
+
+static void put_function(struct pprof *p, size_t i)
+{
+    size_t begun = export_proto_begin(&p->proto, PROFILE_FUNCTION);
+    export_proto_uint(&p->proto, FUNCTION_ID, i + 1);
+    export_proto_uint(&p->proto, FUNCTION_NAME, p->functions[i].name);
+    export_proto_uint(&p->proto, FUNCTION_SYSTEM_NAME, p->functions[i].name);
+    export_proto_uint(&p->proto, FUNCTION_FILE, p->functions[i].file);
+    end_field(p, begun);
+}
+
+/* The rates of the tracks: whether there is one, and the period when it is the same for all. */
+static double look_at_rates(struct pprof *p)
+{
+    double hz = 0;
+    bool same = true;
+    p->all_have = true;
+    for (size_t t = 0; t < p->profile->count; t++) {
+        const struct export_track *track = &p->profile->tracks[t];
+        if (track->count == 0)
+            continue;
+        if (!(track->sampling_hz > 0) || !isfinite(track->sampling_hz)) {
+            p->all_have = false;
+            continue;
+        }
+        same = same && (!p->has_cpu || track->sampling_hz == hz);
+        hz = track->sampling_hz;
+        p->has_cpu = true;
+    }
+    p->all_have = p->all_have && p->has_cpu;
+    return p->all_have && same ? hz : 0;
+}
+
+static void put_comment(struct pprof *p, const char *text)
+{
+    if (*text)
+        export_proto_element(&p->proto, PROFILE_COMMENT, string_number(p, text));
+}
+
+static void put_comments(struct pprof *p)
+{
+    char *note = export_text_note(p->profile);
+    p->failed = p->failed || !note;
+    put_comment(p, note ? note : "");
+    free(note);
+    if (p->has_cpu && !p->all_have)
+        put_comment(p, "cpu time is 0 for tracks whose sampling rate is not known");
+    if (p->clipped)
+        put_comment(p, "values above 2^63-1 are written as 2^63-1");
+}
+
+static void put_header(struct pprof *p)
+{
+    double hz = look_at_rates(p);
+    string_number(p, ""); /* the first string must be this one */
+    put_value_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
+    if (p->has_cpu)
+        put_value_type(p, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+    if (hz > 0 && NS_PER_S / hz < 9e18) {
+        put_value_type(p, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+        export_proto_uint(&p->proto, PROFILE_PERIOD, (uint64_t)round(NS_PER_S / hz));
+    }
+    export_proto_uint(&p->proto, PROFILE_DEFAULT_SAMPLE_TYPE,
+                      string_number(p, p->all_have ? "cpu" : "samples"));
+    if (p->profile->start_ns > 0)
+        export_proto_uint(&p->proto, PROFILE_TIME, (uint64_t)p->profile->start_ns);
+    if (p->profile->seconds > 0 && p->profile->seconds < 9e9)
+        export_proto_uint(&p->proto, PROFILE_DURATION, (uint64_t)round(p->profile->seconds * NS_PER_S));
+}
+
+static void put_all(struct pprof *p)
+{
+    put_header(p);
+    for (size_t t = 0; t < p->profile->count; t++)
+        for (size_t i = 0; i < p->profile->tracks[t].count; i++)
+            put_stack(p, &p->profile->tracks[t], &p->profile->tracks[t].stacks[i]);
+    for (size_t i = 0; i < p->profile->mapping_count; i++)
+        put_mapping(p, i);
+    for (size_t i = 0; i < p->location_index.count && !p->failed; i++)
+        put_location(p, i);
+    for (size_t i = 0; i < p->function_index.count && !p->failed; i++)
+        put_function(p, i);
+    put_comments(p);
+    for (size_t i = 0; i < p->string_index.count && !p->failed; i++) {
+        export_proto_string(&p->proto, PROFILE_STRING_TABLE, p->strings[i]);
+        if (p->proto.size > FLUSH_ABOVE)
+            flush(p, Z_NO_FLUSH);
+    }
+    flush(p, Z_FINISH);
+}
+
+static void free_all(struct pprof *p)
+{
+    if (p->zip_begun)
+        deflateEnd(&p->zip);
+    for (size_t i = 0; p->strings && i < p->string_index.count; i++)
+        free(p->strings[i]);
+    free(p->strings);
+    free(p->functions);
+    free(p->locations);
+    export_index_free(&p->string_index);
+    export_index_free(&p->function_index);
+    export_index_free(&p->location_index);
+    export_proto_free(&p->proto);
+}
+
+enum corral_err export_pprof(const struct export_profile *profile, const char *path, struct diag *d)
+{
+    struct pprof p = {.profile = profile};
+    p.string_index = (struct export_index){.same = same_string, .ctx = &p};
+    p.function_index = (struct export_index){.same = same_function, .ctx = &p};
+    p.location_index = (struct export_index){.same = same_location, .ctx = &p};
+    enum corral_err err = export_file_begin(&p.file, path, d);
+    if (err != CORRAL_OK)
+        return err;
+    /* 16 more than the window's bits: with gzip's header, which zlib writes without a time in it. */
+    p.zip_begun = deflateInit2(&p.zip, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    p.failed = !p.zip_begun;
+    if (p.zip_begun)
+        put_all(&p);
+    if (p.failed) {
+        export_file_abandon(&p.file);
+        err = diag_set(d, CORRAL_ERR_NO_MEMORY, "%.200s: out of memory for the profile", path);
+    } else {
+        err = export_file_end(&p.file, d);
+    }
+    free_all(&p);
+    return err;
+}
