@@ -13,7 +13,7 @@
 #   make lint          layers, documents, formatting, clang-tidy: zero findings
 #   make format        clang-format over the tree
 #   make test-fresh    the README's commands in a fresh Debian system (root, debootstrap)
-#   make mutants       each known defect in tests/mutants must be noticed by its test
+#   make mutants       each known defect in tests/mutants must be noticed by its test (ARGS="NAME..." picks)
 #   make clean         removes every build directory
 #
 # The first three install what a Debian 12 machine lacks (tools/install-deps); CORRAL_NO_INSTALL=1 forbids it.
@@ -49,7 +49,7 @@ test-kernel-debug: build-test/build.ninja
 	@tools/install-deps debug-kernel
 	@tools/build-debug-kernel build-debug-kernel
 	@$(NINJA) -C build-test corral
-	@python3 tests/kernel/run.py --kernel build-debug-kernel/linux --scale 6 build-test/corral build-test/kernel $(ARGS)
+	@python3 tests/kernel/run.py --kernel build-debug-kernel/linux --scale 12 build-test/corral build-test/kernel $(ARGS)
 
 install: all
 	@$(MESON) configure build -Dprefix=$(abspath $(prefix))
@@ -78,8 +78,8 @@ format:
 test-fresh:
 	@tools/test-fresh
 
-mutants:
-	@tools/run-mutants
+mutants: deps-test
+	@tools/run-mutants $(ARGS)
 
 clean:
 	rm -rf build build-test build-bench build-fuzz build-mutants build-debug-kernel
