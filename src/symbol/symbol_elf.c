@@ -173,7 +173,7 @@ static enum corral_err read_sections(struct symbol_index *s, Elf_Scn **symtab, s
                             s->label, SYMBOL_MAX_CODE);
         /* Behind the last address there is none: a section that claims to go on is taken up to it. */
         uint64_t room = symbol_room(s, header.sh_addr);
-        if (header.sh_size == 0)
+        if (header.sh_size == 0 || room == 0)
             continue;
         s->code[s->code_count++] = (struct symbol_section){
             .name = raw ? symbol_clean(s, raw) : "",
