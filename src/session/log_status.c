@@ -10,35 +10,24 @@
 
 #define ALL_ONES 0xFFFFFFFFu
 
-void session_log_note(struct session_log *log, struct link *link, bool took, enum corral_err err,
-                      const struct diag *d)
+void session_log_note(struct session_log *log, struct link *link, bool took)
 {
     uint8_t header[sizeof(log->header)];
     int64_t now = host_clock_now(log->session->clock);
-    struct diag own = DIAG_INIT;
-    log->error = (struct diag)DIAG_INIT;
     if (took)
         log->active_ns = now;
-    if (err == CORRAL_OK && log->look_only) { /* a consumer reads no more than it must */
-        err = link_read_bytes(link, log->options.ap, log->options.address, header, sizeof(header), &own);
-        d = &own;
-        if (err == CORRAL_OK) {
-            if (log->header_known && memcmp(header, log->header, sizeof(header)) != 0)
-                log->active_ns = now;
-            memcpy(log->header, header, sizeof(header));
-            log->header_known = true;
-        }
-    }
-    if (err != CORRAL_OK) {
-        log->error.code = err;
-        if (d)
-            log->error = *d;
-    }
+    /* A consumer reads no more than it must. What cannot be read is told by the next look. */
+    if (!log->look_only || link_read_bytes(link, log->options.ap, log->options.address, header,
+                                           sizeof(header), NULL) != CORRAL_OK)
+        return;
+    if (log->header_known && memcmp(header, log->header, sizeof(header)) != 0)
+        log->active_ns = now;
+    memcpy(log->header, header, sizeof(header));
+    log->header_known = true;
 }
 
-static enum corral_err look_again(struct link *link, void *ctx, struct diag *d)
+static enum corral_err look_again(struct link *link, struct session_log *log, struct diag *d)
 {
-    struct session_log *log = ctx;
     uint8_t header[sizeof(log->header)];
     enum corral_err err =
         link_read_bytes(link, log->options.ap, log->options.address, header, sizeof(header), d);
@@ -125,35 +114,54 @@ static void say_owner(const struct session_log *log, int64_t now, struct session
     }
 }
 
-void session_log_status(struct session *s, size_t index, struct session_log_status *st)
+struct question {
+    struct session_log *log;
+    struct session_log_status *st;
+};
+
+/* On the link's thread: all that is looked at here is that thread's. */
+static enum corral_err tell(struct link *link, void *ctx, struct diag *d)
 {
-    struct session_log *log = &s->logs[index];
-    struct diag d = DIAG_INIT;
-    enum corral_err err = link_thread_call(s->thread, LINK_PRIO_LOG, look_again, log, &d);
-    *st = (struct session_log_status){
-        .stream = log->stream,
-        .core = log->core_name[0] ? log->core_name : NULL,
-        .address = log->options.address,
-        .size = log->options.capacity,
-        .setup = log->setup ? tlog_setup_state_name(tlog_setup_state(log->setup)) : NULL,
-        .setup_answer = -1,
-        .header_known = log->header_known,
-        .magic = load_le32(log->header + TLOG_OFF_MAGIC),
-        .write_offset = load_le32(log->header + TLOG_OFF_WRITE_OFFSET),
-        .owner = log->header[TLOG_OFF_OWNER],
-        .version = log->header[TLOG_OFF_VERSION],
-        .quiet_ns = EVENT_NO_TIME,
-    };
+    const struct question *q = ctx;
+    struct session_log *log = q->log;
+    struct session_log_status *st = q->st;
+    struct tlog_consumer_stats stats;
+    enum corral_err err = look_again(link, log, d);
+    tlog_consumer_get_stats(log->consumer, &stats);
+    st->address = log->options.address;
+    st->setup = log->setup ? tlog_setup_state_name(tlog_setup_state(log->setup)) : NULL;
     if (log->setup && tlog_setup_answer(log->setup) != ALL_ONES)
         st->setup_answer = tlog_setup_answer(log->setup);
+    st->header_known = log->header_known;
+    st->magic = load_le32(log->header + TLOG_OFF_MAGIC);
+    st->write_offset = load_le32(log->header + TLOG_OFF_WRITE_OFFSET);
+    st->owner = log->header[TLOG_OFF_OWNER];
+    st->version = log->header[TLOG_OFF_VERSION];
+    st->records = stats.records;
     if (err != CORRAL_OK)
-        say(st, "link-dead", d.message);
-    else if (st->magic == ALL_ONES)
+        return err;
+    if (st->magic == ALL_ONES)
         say(st, "link-dead", "the buffer reads as all ones: the link or the device is dead");
     else if (st->magic != TLOG_MAGIC && log->setup)
         say_setup(log, st);
     else if (st->magic != TLOG_MAGIC)
         say_magic(st);
     else
-        say_owner(log, host_clock_now(s->clock), st);
+        say_owner(log, host_clock_now(log->session->clock), st);
+    return CORRAL_OK;
+}
+
+void session_log_status(struct session *s, size_t index, struct session_log_status *st)
+{
+    struct session_log *log = &s->logs[index];
+    struct question q = {log, st};
+    struct diag d = DIAG_INIT;
+    *st = (struct session_log_status){.stream = log->stream,
+                                      .core = log->core_name[0] ? log->core_name : NULL,
+                                      .address = log->own_address,
+                                      .size = log->options.capacity,
+                                      .setup_answer = -1,
+                                      .quiet_ns = EVENT_NO_TIME};
+    if (link_thread_call(s->thread, LINK_PRIO_LOG, tell, &q, &d) != CORRAL_OK)
+        say(st, "link-dead", d.message);
 }

@@ -57,7 +57,7 @@ static enum corral_err poll_one(struct link *link, struct session_log *log, bool
     *took = false;
     if (!log->look_only)
         err = tlog_consumer_poll(log->consumer, link, took, d);
-    session_log_note(log, link, *took, err, d);
+    session_log_note(log, link, *took);
     return err;
 }
 
@@ -95,7 +95,8 @@ static enum corral_err start_log(struct session *s, const struct core *core, con
         return diag_set(d, CORRAL_ERR_LIMIT, "at most %d logs can be followed", SESSION_MAX_LOGS);
     struct session_log *log = &s->logs[s->log_count];
     const char *name = core ? core_name(core) : "";
-    *log = (struct session_log){.session = s, .look_only = look_only, .active_ns = EVENT_NO_TIME};
+    *log = (struct session_log){
+        .session = s, .look_only = look_only, .own_address = place->address, .active_ns = EVENT_NO_TIME};
     snprintf(log->core_name, sizeof(log->core_name), "%s", name);
     snprintf(log->stream, sizeof(log->stream), core ? "tlog:%s" : "tlog", name);
     for (size_t i = 0; i < s->core_count; i++)
@@ -129,10 +130,12 @@ static enum corral_err start_log(struct session *s, const struct core *core, con
             .response_ns = LOG_SETUP_NS,
         };
         log->setup_address = setup.address;
-        log->own_address = place->address;
         log->setup = tlog_setup_new(&setup, d);
-        if (!log->setup)
+        if (!log->setup) {
+            tlog_consumer_free(log->consumer);
+            log->consumer = NULL;
             return d->code;
+        }
     }
     s->log_count++;
     log->job = link_thread_every(s->thread, LINK_PRIO_LOG, LOG_POLL_NS, poll_log, log);
@@ -166,7 +169,7 @@ static enum corral_err start_config_log(struct session *s, const struct config *
 static bool is_followed(const struct session *s, uint64_t address)
 {
     for (size_t i = 0; i < s->log_count; i++)
-        if (s->logs[i].options.address == address)
+        if (s->logs[i].own_address == address)
             return true;
     return false;
 }
@@ -274,18 +277,24 @@ size_t session_log_count(const struct session *s)
     return s->log_count;
 }
 
+/* One that cannot be read keeps none of the others from being read. */
 static enum corral_err do_drain(struct link *link, void *ctx, struct diag *d)
 {
     struct session *s = ctx;
+    enum corral_err first = CORRAL_OK;
     for (size_t i = 0; i < s->log_count; i++) {
+        struct diag own = DIAG_INIT;
+        enum corral_err err = CORRAL_OK;
         bool took = true;
-        for (int n = 0; took && n < LOG_DRAIN_MOST; n++) {
-            enum corral_err err = poll_one(link, &s->logs[i], &took, d);
-            if (err != CORRAL_OK)
-                return err;
+        for (int n = 0; took && err == CORRAL_OK && n < LOG_DRAIN_MOST; n++)
+            err = poll_one(link, &s->logs[i], &took, &own);
+        if (err != CORRAL_OK && first == CORRAL_OK) {
+            first = err;
+            if (d)
+                *d = own;
         }
     }
-    return CORRAL_OK;
+    return first;
 }
 
 enum corral_err session_drain_logs(struct session *s, struct diag *d)
@@ -314,22 +323,38 @@ enum corral_err session_stop_logs(struct session *s, struct diag *d)
     return err == CORRAL_OK ? session_drain_logs(s, d) : err;
 }
 
+struct sum {
+    const struct session *session;
+    struct tlog_consumer_stats *stats;
+};
+
+static enum corral_err add_up(struct link *link, void *ctx, struct diag *d)
+{
+    const struct sum *sum = ctx;
+    struct tlog_consumer_stats *to = sum->stats;
+    (void)link;
+    (void)d;
+    for (size_t i = 0; i < sum->session->log_count; i++) {
+        struct tlog_consumer_stats one;
+        tlog_consumer_get_stats(sum->session->logs[i].consumer, &one);
+        to->polls += one.polls;
+        to->batches += one.batches;
+        to->records += one.records;
+        to->bytes += one.bytes;
+        to->gaps += one.gaps;
+        to->lost += one.lost;
+        to->restarts += one.restarts;
+        to->torn += one.torn;
+        to->anomalies += one.anomalies;
+    }
+    return CORRAL_OK;
+}
+
 void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum)
 {
+    struct sum ctx = {s, sum};
     *sum = (struct tlog_consumer_stats){0};
-    for (size_t i = 0; i < s->log_count; i++) {
-        struct tlog_consumer_stats one;
-        tlog_consumer_get_stats(s->logs[i].consumer, &one);
-        sum->polls += one.polls;
-        sum->batches += one.batches;
-        sum->records += one.records;
-        sum->bytes += one.bytes;
-        sum->gaps += one.gaps;
-        sum->lost += one.lost;
-        sum->restarts += one.restarts;
-        sum->torn += one.torn;
-        sum->anomalies += one.anomalies;
-    }
+    link_thread_call(s->thread, LINK_PRIO_LOG, add_up, &ctx, NULL); /* the consumers are that thread's */
 }
 
 void session_logs_close(struct session *s)

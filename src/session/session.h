@@ -16,8 +16,7 @@
 #include "group/group.h"
 #include "link/link_thread.h"
 #include "link/sim.h"
-#include "prof/aggregate.h"
-#include "prof/stream.h"
+#include "session/profiling.h"
 #include "tlog/consumer.h"
 
 #define SESSION_MAX_CORES EVENT_MAX_CORES
@@ -56,6 +55,7 @@ struct session_options {
     bool count_pcs;        /* sim only: exact counts, for session_exact_share */
     bool log_accesses;     /* sim only */
     bool profile;          /* collect profile packets */
+    bool no_listen;        /* ... but not as datagrams: the board's are then not sent */
     const char *listen;    /* collector's address; NULL = 127.0.0.1 */
     int listen_port;       /* -1 = PROF_PORT, 0 = any free one */
     int64_t timeout_ns;    /* for each operation on the target, in host_clock time; <= 0 = none but its own */
@@ -116,6 +116,7 @@ struct session_log_status {
     uint32_t magic, write_offset;
     uint8_t owner, version;
     int64_t quiet_ns;  /* since when nothing came: a time that has passed; EVENT_NO_TIME = unknown */
+    uint64_t records;  /* taken so far */
     char message[320]; /* a sentence for people */
 };
 void session_log_status(struct session *s, size_t index, struct session_log_status *st);
@@ -125,6 +126,7 @@ enum corral_err session_stop_logs(struct session *s, struct diag *d);
 
 /* What came before a final look: poll every buffer until none has a batch (bounded). */
 enum corral_err session_drain_logs(struct session *s, struct diag *d);
+/* The sum over all logs, between two batches. At any time, from the caller's thread. */
 void session_log_stats(const struct session *s, struct tlog_consumer_stats *sum);
 
 /* Write UDP datagrams and log batches as they come into `capture` (the caller's; must outlive the session).
@@ -134,7 +136,7 @@ enum corral_err session_capture(struct session *s, struct capture_writer *captur
 uint16_t session_profile_port(const struct session *s);
 /* Both may be used while packets are being collected: they show what has come so far. */
 void session_profile_totals(const struct session *s, struct prof_totals *totals);
-struct prof_aggregate *session_aggregate(struct session *s); /* NULL without profile; the session's */
+struct profiling *session_profiling(struct session *s); /* NULL without profile; the session's */
 
 /* From now on, pairs of each core's cycle count and host time become clock events, every few milliseconds
  * while it runs (domain "NAME.cycles"). Cores whose frequency is not known have none. */
@@ -175,8 +177,7 @@ struct session_rounds {
 enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns,
                                        const atomic_bool *stop, struct session_rounds *out, struct diag *d);
 
-/* Write the collected profile as "folded" or "speedscope": a track a sender, with its own losses. Whole or
- * not at all. */
+/* profiling_export of the session's profile. */
 enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
                                        struct diag *d);
 

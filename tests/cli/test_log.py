@@ -317,6 +317,24 @@ logs:
     assert r.code == 0 and logs(r.lines())[0]["text"] == "by description", r.err
 
 
+def test_a_log_that_cannot_be_read_keeps_no_other_from_it(corral):
+    memory(corral, (0x400, buffer(record(1, "readable"))))
+    open(corral.path("corral.yml"), "w").write(f"""link: shm:ram.bin@{BASE:#x}
+cores:
+  - name: smc
+logs:
+  - core: smc
+    address: {BASE + 0x4000:#x}
+    size: {CAP}
+  - core: smc
+    address: {BASE + 0x400:#x}
+    size: {CAP}
+""")
+    r = corral("--json", "log")
+    assert r.code == 3 and "outside the mapped" in r.err, (r.code, r.err)
+    assert [e["text"] for e in logs(r.lines())] == ["readable"], r.out
+
+
 # ---- the driver's device
 
 def frame(sequence, text, level=3, source=0, flags=0, missing=0, lost=0, stamp=1000, host=5_000_000_000):
