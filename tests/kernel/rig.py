@@ -127,9 +127,10 @@ class Rig:
         self.guest.wait(f"the reader is at {count}", f"grep -qx 'at {count}' /tmp/{name}", 60)
 
     def end_reader(self, name, timeout=60):
-        """The counts of a reader that ends by itself."""
+        """The counts of a reader that ends by itself. It is gone then: while it has its file open no module unloads."""
+        gone = f"! grep -qs '^State:.[^Z]' /proc/$(cat /tmp/{name}.pid)/status"
         try:
-            text = self.guest.wait("the reader ends", f"grep frames= /tmp/{name}", timeout)
+            text = self.guest.wait("the reader ends", f"{gone} && grep frames= /tmp/{name}", timeout)
         except AssertionError as error:
             tail = self.guest.run(f"kill $(cat /tmp/{name}.pid); sleep 1; tail -n 3 /tmp/{name}")
             raise AssertionError(f"{error}\nthe reader, made to end: {tail}") from None

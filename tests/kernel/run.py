@@ -128,7 +128,7 @@ def main():
     parser.add_argument("--scale", type=float, default=4.0)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("scenarios", nargs="*")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     tests = scenarios.for_each_kernel() if args.second else scenarios.all_scenarios()
     unknown = set(args.scenarios) - {test.__name__ for test in tests}
     if unknown:

@@ -521,7 +521,7 @@ def restart_is_followed(rig):
         rig.flows()
         if traffic:
             rig.emulator("generate 1000000 2000")
-            sleep(0.3)
+            rig.wait_counter("records", 200)
         rig.emulator("restart")
         if traffic:
             rig.wait_counter("records", 1000)
