@@ -282,9 +282,11 @@ struct link_thread *link_thread_start(struct link *link, struct diag *d)
     pthread_cond_init(&t->done, &attr);
     pthread_condattr_destroy(&attr);
 
-    /* Signals belong to the program's main thread. */
+    /* Signals belong to the program's main thread; but not this one, which says that mapped memory is gone
+     * (base/bus_guard.h): where it is blocked, the kernel ends the process. */
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(&t->owner, NULL, owner_main, t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

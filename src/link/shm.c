@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bus_guard.h"
 #include "base/text.h"
 #include "link/link_backend.h"
 
@@ -43,7 +44,6 @@ static enum corral_err check_range(struct shm *s, const struct link_access *a, s
                         "0x%08" PRIx64 "..0x%08" PRIx64 " is outside the mapped 0x%08" PRIx64
                         "..0x%08" PRIx64,
                         a->address, a->address + size - 1, s->base, s->base + s->size - 1);
-    /* A page that is gone would be a signal, not an error. */
     if (s->regular && (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size < s->size))
         return diag_set(d, CORRAL_ERR_LINK_DOWN, "the mapped file has become shorter");
     if (a->op == LINK_MEM_WRITE && s->read_only)
@@ -79,6 +79,25 @@ static void store(uint8_t *to, uint8_t size, const uint8_t *from)
     }
 }
 
+/* One access, already checked. */
+struct shm_move {
+    uint8_t *at;
+    const struct link_access *access;
+};
+
+static void shm_move(void *ctx)
+{
+    const struct shm_move *m = ctx;
+    const struct link_access *a = m->access;
+    uint8_t *at = m->at, *data = a->data;
+    for (uint32_t n = 0; n < a->count; n++, at += a->size, data += a->size) {
+        if (a->op == LINK_MEM_READ)
+            load(at, a->size, data);
+        else
+            store(at, a->size, data);
+    }
+}
+
 static enum corral_err shm_execute(void *ctx, struct link_access *accesses, size_t count, struct diag *d)
 {
     struct shm *s = ctx;
@@ -87,13 +106,11 @@ static enum corral_err shm_execute(void *ctx, struct link_access *accesses, size
         a->status = check_range(s, a, d);
         if (a->status != CORRAL_OK)
             return a->status;
-        uint8_t *at = s->memory + (a->address - s->base);
-        uint8_t *data = a->data;
-        for (uint32_t n = 0; n < a->count; n++, at += a->size, data += a->size) {
-            if (a->op == LINK_MEM_READ)
-                load(at, a->size, data);
-            else
-                store(at, a->size, data);
+        struct shm_move m = {s->memory + (a->address - s->base), a};
+        if (!bus_guard_run(shm_move, &m)) { /* after the check: it is cut at any moment */
+            a->status = diag_set(d, CORRAL_ERR_LINK_DOWN,
+                                 "the mapped memory is gone: its file was cut, or its disk is full");
+            return a->status;
         }
         a->done = a->count;
     }
@@ -171,6 +188,7 @@ static enum corral_err open_file(struct shm *s, const char *path, const char *na
     if (memory == MAP_FAILED)
         return diag_set(d, CORRAL_ERR_LINK_DOWN, "cannot map %s: %s", name, strerror(errno));
     s->memory = memory;
+    bus_guard_install();
     return CORRAL_OK;
 }
 

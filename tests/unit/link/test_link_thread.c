@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/bus_guard.h"
 #include "link/link_thread.h"
 
 #define MS NS_PER_MS
@@ -472,6 +475,38 @@ static void test_stop_is_prompt(void **state)
     link_thread_stop(NULL);
 }
 
+static void read_byte(void *ctx)
+{
+    (void)*(volatile uint8_t *)ctx;
+}
+
+static enum corral_err read_mapped(struct link *link, void *ctx, struct diag *d)
+{
+    (void)link;
+    return bus_guard_run(read_byte, ctx) ? CORRAL_OK : diag_set(d, CORRAL_ERR_LINK_DOWN, "gone");
+}
+
+/* A fault on a thread that blocks its signal would be the end, whatever handler there is. */
+static void test_mapped_memory_that_is_cut_is_an_error_here(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct diag d = DIAG_INIT;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), 4096), 0);
+    void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
+    assert_ptr_not_equal(map, MAP_FAILED);
+    bus_guard_install();
+    bench_open(&b, false);
+    assert_int_equal(link_thread_call(b.thread, LINK_PRIO_LOG, read_mapped, map, &d), CORRAL_OK);
+    assert_int_equal(ftruncate(fileno(file), 0), 0);
+    assert_int_equal(link_thread_call(b.thread, LINK_PRIO_LOG, read_mapped, map, &d), CORRAL_ERR_LINK_DOWN);
+    bench_close(&b);
+    munmap(map, 4096);
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_real_run_until_watches_stop),
         cmocka_unit_test(test_real_busy_calls_do_not_starve_a_job),
         cmocka_unit_test(test_stop_is_prompt),
+        cmocka_unit_test(test_mapped_memory_that_is_cut_is_an_error_here),
     };
     return cmocka_run_group_tests_name("link_thread", tests, NULL, NULL);
 }
