@@ -40,7 +40,10 @@ static bool is_wanted(const struct log_screen_options *o, const struct event *e)
 /* When the event's batch was taken. The virtual clock has no time of day: there it is now. */
 static void put_wall_clock(const struct log_screen *s, const struct event *e)
 {
-    int64_t ns = s->is_virtual || e->host_ns == EVENT_NO_TIME ? time_of_day() : e->host_ns + s->offset;
+    int64_t ns = time_of_day();
+    if (!s->is_virtual && e->host_ns != EVENT_NO_TIME && __builtin_add_overflow(e->host_ns, s->offset, &ns))
+        return; /* a device may say any time */
+    ns = ns < 0 ? 0 : ns;
     time_t seconds = (time_t)(ns / NS_PER_S);
     struct tm tm;
     if (localtime_r(&seconds, &tm))

@@ -19,6 +19,7 @@
     10 /* neighbours logged from interrupts may stand back by a little; more is a reboot \
         */
 #define TICKS_MAX (INT64_MAX / 2)
+#define LOST_MAX  ((uint64_t)INT64_MAX) /* what any output can show */
 
 struct tlog_emitter {
     struct event_bus *bus;
@@ -108,6 +109,12 @@ static int64_t unwrap(struct tlog_emitter *e, uint32_t timestamp, bool restarted
     return seconds * NS_PER_S + ticks % e->hz * NS_PER_S / e->hz;
 }
 
+/* Whoever counts for us may say any number: the total must not come round to none. */
+static void count_lost(struct tlog_emitter *e, uint64_t lost)
+{
+    e->stats.lost = lost < LOST_MAX - e->stats.lost ? e->stats.lost + lost : LOST_MAX;
+}
+
 /* Say what the sequence number shows, before the record itself. True when it shows a restart. */
 static bool check_sequence(struct tlog_emitter *e, uint32_t sequence)
 {
@@ -124,7 +131,7 @@ static bool check_sequence(struct tlog_emitter *e, uint32_t sequence)
         event = make(e, EVENT_GAP);
         event.gap = (struct event_gap){previous + 1, sequence, lost, "sequence"};
         e->stats.gaps++;
-        e->stats.lost += lost;
+        count_lost(e, lost);
         event_bus_publish(e->bus, &event);
         return false;
     case TLOG_STEP_RESTART:
@@ -170,7 +177,7 @@ static void put_gap(struct tlog_emitter *e, uint32_t sequence, uint64_t lost, co
     event.gap =
         (struct event_gap){e->sequence.seen ? e->sequence.last + 1 : sequence, sequence, count, reason};
     e->stats.gaps++;
-    e->stats.lost += lost;
+    count_lost(e, lost);
     event_bus_publish(e->bus, &event);
 }
 
