@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "sim/profile_target.h"
 #include "sim/tlog_device.h"
@@ -88,12 +90,15 @@ static int print_report(const struct cli *cli, const struct tlog_device_report *
 static int serve_device(const struct cli *cli, const struct tlog_device_options *o)
 {
     struct diag d = DIAG_INIT;
+    const atomic_bool *stop = cli_stop_flag(); /* before there is a socket that a signal would leave behind */
     struct tlog_device *dev = tlog_device_open(o, &d);
     if (!dev)
         return cli_fail(cli, &d);
+    char name[TEXT_CLEAN_MAX(128)];
+    text_escape((const uint8_t *)o->socket, strlen(o->socket), name, sizeof(name));
     if (!cli->quiet)
-        fprintf(stderr, "corral: the device waits for QEMU at %s\n", o->socket);
-    enum corral_err err = tlog_device_run(dev, cli_stop_flag(), &d);
+        fprintf(stderr, "corral: the device waits for QEMU at %s\n", name);
+    enum corral_err err = tlog_device_run(dev, stop, &d);
     struct tlog_device_report report;
     tlog_device_get_report(dev, &report);
     tlog_device_free(dev);
@@ -175,7 +180,7 @@ static int take_option(const struct cli *cli, const struct cli_command *command,
         o->device_only = true;
         break;
     case OPT_COUNT:
-        good = cli_parse_u64(cli, command, "--count", optarg, 0, UINT64_MAX, &o->device.count);
+        good = cli_parse_u64(cli, command, "--count", optarg, 0, INT64_MAX, &o->device.count);
         o->device_only = true;
         break;
     case OPT_MISBEHAVE:

@@ -43,8 +43,8 @@ void tlog_device_control_close(struct tlog_device *dev)
     if (dev->control >= 0)
         close(dev->control);
     if (dev->control_listener >= 0) {
-        close(dev->control_listener);
         unlink(dev->options.control);
+        close(dev->control_listener);
     }
 }
 
@@ -133,7 +133,7 @@ struct tlog_device *tlog_device_open(const struct tlog_device_options *options, 
     dev->options = *options;
     if (dev->options.period_ms == 0)
         dev->options.period_ms = PERIOD_MS_DEFAULT;
-    dev->listener = dev->guest = dev->bar_fd = dev->control_listener = dev->control = -1;
+    dev->listener = dev->guest = dev->bar_fd = dev->ram_fd = dev->control_listener = dev->control = -1;
     for (uint32_t i = 0; i < TLOG_PCI_VECTORS; i++)
         dev->bell[i] = dev->vector[i] = -1;
     dev->left = options->count;
@@ -158,11 +158,11 @@ void tlog_device_free(struct tlog_device *dev)
     free(dev);
 }
 
-/* The guest sends nothing on its socket: whatever happens there is its end. */
+/* The guest sends nothing on its socket: whatever happens there is its end, and bytes are thrown away. */
 static bool guest_is_gone(const struct tlog_device *dev)
 {
-    char byte;
-    ssize_t got = recv(dev->guest, &byte, 1, MSG_DONTWAIT);
+    char bytes[4096];
+    ssize_t got = recv(dev->guest, bytes, sizeof(bytes), MSG_DONTWAIT);
     return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
@@ -211,6 +211,8 @@ enum corral_err tlog_device_run(struct tlog_device *dev, const atomic_bool *stop
         tlog_device_firmware_work(dev, now);
         if (fds[POLL_GUEST].revents && guest_is_gone(dev))
             return CORRAL_OK;
+        if (dev->ram && !tlog_device_ram_whole(dev))
+            return diag_set(d, CORRAL_ERR_IO, "the file of the guest's memory has become shorter");
     }
     return CORRAL_OK;
 }

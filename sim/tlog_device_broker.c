@@ -8,31 +8,61 @@
 #include "sim/tlog_device_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 #define IVSHMEM_VERSION 0
+
+/* A socket that nobody listens on any more: its owner was killed. Asked with a socket of the wrong type,
+ * which one that lives refuses differently: connected, it would take us for its guest. */
+static bool is_left_over(const struct sockaddr_un *address)
+{
+    struct stat st;
+    if (lstat(address->sun_path, &st) != 0 || !S_ISSOCK(st.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
+                   errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return refused;
+}
 
 int tlog_device_listen(const char *path, struct diag *d)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        diag_set(d, CORRAL_ERR_USAGE, "the socket's path is longer than %zu bytes",
-                 sizeof(address.sun_path) - 1);
-        diag_object(d, "%s", path);
+    char name[TEXT_CLEAN_MAX(sizeof(address.sun_path))];
+    text_escape((const uint8_t *)path, strlen(path), name, sizeof(name));
+    if (!path[0] || strlen(path) >= sizeof(address.sun_path)) { /* an empty one would be bound to any name */
+        diag_set(d, CORRAL_ERR_USAGE, "a socket's path has 1 to %zu bytes, and '%s' has %zu",
+                 sizeof(address.sun_path) - 1, name, strlen(path));
         return -1;
     }
     memcpy(address.sun_path, path, strlen(path));
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, 1) != 0) {
-        diag_set(d, CORRAL_ERR_IO, "cannot listen on the socket: %s", strerror(errno));
-        diag_object(d, "%s", path);
-        if (errno == EADDRINUSE)
-            diag_hint(d, "remove the file if no other emulator uses it");
+    const struct sockaddr *any = (const struct sockaddr *)&address;
+    bool bound = fd >= 0 && bind(fd, any, sizeof(address)) == 0;
+    int why = errno;
+    if (fd >= 0 && !bound && why == EADDRINUSE && is_left_over(&address)) {
+        bound = unlink(path) == 0 && bind(fd, any, sizeof(address)) == 0;
+        why = errno;
+    }
+    bool listens = bound && listen(fd, 1) == 0;
+    if (!listens) {
+        why = bound ? errno : why;
+        diag_set(d, CORRAL_ERR_IO, "cannot listen on the socket %s: %s", name, strerror(why));
+        if (why == EADDRINUSE)
+            diag_hint(d, "another emulator listens there, or it is another kind of file");
+        if (bound)
+            unlink(path);
         if (fd >= 0)
             close(fd);
         return -1;
@@ -42,8 +72,10 @@ int tlog_device_listen(const char *path, struct diag *d)
 
 enum corral_err tlog_device_broker_open(struct tlog_device *dev, struct diag *d)
 {
-    dev->bar_fd = memfd_create("tlog-bar2", MFD_CLOEXEC);
-    if (dev->bar_fd < 0 || ftruncate(dev->bar_fd, TLOG_PCI_BAR_SIZE) != 0)
+    dev->bar_fd = memfd_create("tlog-bar2", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    /* The guest gets it too, and must not be able to cut it under us. */
+    if (dev->bar_fd < 0 || ftruncate(dev->bar_fd, TLOG_PCI_BAR_SIZE) != 0 ||
+        fcntl(dev->bar_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return diag_set(d, CORRAL_ERR_IO, "cannot make the memory of BAR2: %s", strerror(errno));
     void *map = mmap(NULL, TLOG_PCI_BAR_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, dev->bar_fd, 0);
     if (map == MAP_FAILED)
@@ -61,9 +93,9 @@ enum corral_err tlog_device_broker_open(struct tlog_device *dev, struct diag *d)
 
 void tlog_device_broker_close(struct tlog_device *dev)
 {
-    if (dev->listener >= 0) {
-        close(dev->listener);
+    if (dev->listener >= 0) { /* in this order: another emulator that takes the name over keeps it */
         unlink(dev->options.socket);
+        close(dev->listener);
     }
     if (dev->guest >= 0)
         close(dev->guest);

@@ -288,7 +288,7 @@ static bool cmd_batch(struct tlog_device *dev, const struct words *w)
 static bool cmd_generate(struct tlog_device *dev, const struct words *w)
 {
     uint32_t rate;
-    if (w->number[0] == UINT64_MAX || !number(w, 1, 1000000, dev->rate, &rate))
+    if (w->number[0] > INT64_MAX || !number(w, 1, 1000000, dev->rate, &rate))
         return false;
     dev->left = w->number[0];
     dev->rate = rate;

@@ -73,6 +73,7 @@ struct tlog_device {
     int vector[TLOG_PCI_VECTORS]; /* we raise these */
 
     /* the guest's memory */
+    int ram_fd;
     uint8_t *ram;
     uint64_t ram_size;
 
@@ -118,6 +119,11 @@ int tlog_device_listen(const char *path, struct diag *d);
 /* memory */
 enum corral_err tlog_device_ram_open(struct tlog_device *dev, struct diag *d);
 void tlog_device_ram_close(struct tlog_device *dev);
+bool tlog_device_ram_whole(const struct tlog_device *dev); /* its file is as long as it was */
+/* One access of 1, 2 or 4 bytes at what tlog_device_ram_at gave. False, and nothing is there any more, when
+ * the file has been cut. */
+bool tlog_device_ram_load(const uint8_t *at, unsigned size, uint32_t *value);
+bool tlog_device_ram_store(uint8_t *at, unsigned size, uint32_t value);
 /* `size` bytes of guest memory at `address`, or NULL when they are not all there in one piece. */
 uint8_t *tlog_device_ram_at(const struct tlog_device *dev, uint64_t address, uint64_t size);
 uint32_t tlog_device_ram_read(const struct tlog_device *dev, uint64_t address);

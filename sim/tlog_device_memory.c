@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bus_guard.h"
+#include "base/text.h"
+
 /* QEMU's q35: memory of 2.75 GiB and more is split, 2 GiB below the hole and the rest from 4 GiB on. */
 #define RAM_SPLIT_FROM (UINT64_C(11) << 28)
 #define RAM_LOW        (UINT64_C(2) << 30)
@@ -23,12 +26,13 @@
 enum corral_err tlog_device_ram_open(struct tlog_device *dev, struct diag *d)
 {
     const char *path = dev->options.ram;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    char name[TEXT_CLEAN_MAX(60)];
+    text_escape((const uint8_t *)path, strlen(path), name, sizeof(name));
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0) {
         enum corral_err err =
-            diag_set(d, CORRAL_ERR_IO, "cannot open the guest's memory: %s", strerror(errno));
-        diag_object(d, "%s", path);
+            diag_set(d, CORRAL_ERR_IO, "cannot open the guest's memory %s: %s", name, strerror(errno));
         if (fd >= 0)
             close(fd);
         return err;
@@ -37,14 +41,15 @@ enum corral_err tlog_device_ram_open(struct tlog_device *dev, struct diag *d)
     void *map = MAP_FAILED;
     if (S_ISREG(st.st_mode) && size > 0 && size <= (uint64_t)st.st_size && size <= SIZE_MAX)
         map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
     if (map == MAP_FAILED) {
-        enum corral_err err =
-            diag_set(d, CORRAL_ERR_IO, "the file of %lld bytes is no guest's memory", (long long)st.st_size);
-        diag_object(d, "%s", path);
+        enum corral_err err = diag_set(d, CORRAL_ERR_IO, "%s, a file of %lld bytes, is no guest's memory",
+                                       name, (long long)st.st_size);
+        close(fd);
         diag_hint(d, "give QEMU -object memory-backend-file,share=on,mem-path=FILE");
         return err;
     }
+    bus_guard_install();
+    dev->ram_fd = fd;
     dev->ram = map;
     dev->ram_size = size;
     return CORRAL_OK;
@@ -52,9 +57,56 @@ enum corral_err tlog_device_ram_open(struct tlog_device *dev, struct diag *d)
 
 void tlog_device_ram_close(struct tlog_device *dev)
 {
-    if (dev->ram)
+    if (dev->ram) {
         munmap(dev->ram, (size_t)dev->ram_size);
+        close(dev->ram_fd);
+    }
     dev->ram = NULL;
+}
+
+bool tlog_device_ram_whole(const struct tlog_device *dev)
+{
+    struct stat st;
+    return fstat(dev->ram_fd, &st) == 0 && (uint64_t)st.st_size >= dev->ram_size;
+}
+
+struct ram_access {
+    uint8_t *at;
+    unsigned size;
+    uint32_t value;
+};
+
+static void do_load(void *ctx)
+{
+    struct ram_access *a = ctx;
+    a->value = a->size == 4   ? __atomic_load_n((const uint32_t *)(const void *)a->at, __ATOMIC_ACQUIRE)
+               : a->size == 2 ? (uint32_t)a->at[0] | (uint32_t)a->at[1] << 8
+                              : __atomic_load_n(a->at, __ATOMIC_ACQUIRE);
+}
+
+static void do_store(void *ctx)
+{
+    const struct ram_access *a = ctx;
+    if (a->size == 4 && (uintptr_t)a->at % 4 == 0)
+        __atomic_store_n((uint32_t *)(void *)a->at, a->value, __ATOMIC_RELEASE);
+    else
+        for (unsigned i = 0; i < a->size; i++)
+            __atomic_store_n(a->at + i, (uint8_t)(a->value >> (8 * i)), __ATOMIC_RELEASE);
+}
+
+bool tlog_device_ram_load(const uint8_t *at, unsigned size, uint32_t *value)
+{
+    struct ram_access a = {.at = (uint8_t *)(uintptr_t)at, .size = size};
+    if (!bus_guard_run(do_load, &a))
+        return false;
+    *value = a.value;
+    return true;
+}
+
+bool tlog_device_ram_store(uint8_t *at, unsigned size, uint32_t value)
+{
+    struct ram_access a = {at, size, value};
+    return bus_guard_run(do_store, &a);
 }
 
 uint8_t *tlog_device_ram_at(const struct tlog_device *dev, uint64_t address, uint64_t size)
@@ -76,9 +128,10 @@ uint8_t *tlog_device_ram_at(const struct tlog_device *dev, uint64_t address, uin
 uint32_t tlog_device_ram_read(const struct tlog_device *dev, uint64_t address)
 {
     const uint8_t *at = tlog_device_ram_at(dev, address, 4);
-    if (!at || address % 4 != 0)
-        return UINT32_MAX; /* what a read that nobody answers gives */
-    return __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+    uint32_t value = UINT32_MAX; /* what a read that nobody answers gives */
+    if (at && address % 4 == 0)
+        tlog_device_ram_load(at, 4, &value);
+    return value;
 }
 
 static void note(const char **list, uint32_t *count, const char *what)
@@ -115,6 +168,5 @@ bool tlog_device_dma_write(struct tlog_device *dev, uint64_t address, uint32_t v
         tlog_device_violation(dev, "a store into a batch that the host owns");
         return false;
     }
-    __atomic_store_n((uint32_t *)(void *)at, value, __ATOMIC_RELEASE);
-    return true;
+    return tlog_device_ram_store(at, 4, value);
 }

@@ -18,14 +18,17 @@ void tlog_device_poke(struct tlog_device *dev, uint32_t offset, uint32_t value, 
     uint8_t *at = fw->active && offset <= fw->size && size <= fw->size - offset
                       ? tlog_device_ram_at(dev, fw->address + offset, size)
                       : NULL;
-    for (unsigned i = 0; at && i < size; i++)
-        __atomic_store_n(at + i, (uint8_t)(value >> (8 * i)), __ATOMIC_RELEASE);
+    if (at)
+        tlog_device_ram_store(at, size, value);
 }
 
 static uint32_t peek16(const struct tlog_device *dev, uint32_t offset)
 {
     const uint8_t *at = tlog_device_ram_at(dev, dev->firmware.address + offset, 2);
-    return at ? (uint32_t)at[0] | (uint32_t)at[1] << 8 : 0;
+    uint32_t value = 0;
+    if (at)
+        tlog_device_ram_load(at, 2, &value);
+    return value;
 }
 
 /* Start of record `index` of the batch that is written already, or of the last one; 0 = there is none. */
