@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ int cli_usage(const struct cli *cli, const struct cli_command *command, const ch
 int cli_help(const struct cli_command *command)
 {
     fputs(command->help, stdout);
-    return fflush(stdout) == 0 ? 0 : 1;
+    return 0; /* that it could not be written is said where standard output is closed */
 }
 
 /* Options of every command are read before its name: who writes one behind it must be told so. */
@@ -149,11 +150,13 @@ enum corral_err cli_close_stdout(struct diag *d)
     return CORRAL_OK;
 }
 
+#define STUCK_SECONDS 3 /* how long a reader that has stopped reading may hold up the end */
+
 /* Who ends a process with a signal often sends it twice at once (to the group and to the leader): only one
  * that comes later than this is a second wish. */
 #define SECOND_SIGNAL_NS 250000000LL
 
-/* A signal handler can reach nothing but file scope: these two are the one exception to the rule. */
+/* A signal handler can reach nothing but file scope: these are the one exception to the rule. */
 static atomic_bool cli_stop;
 static _Atomic int64_t cli_stopped_at;
 
@@ -162,19 +165,45 @@ static void cli_on_signal(int signal_number)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now); /* async-signal-safe by POSIX */
     int64_t ns = (int64_t)now.tv_sec * 1000000000LL + now.tv_nsec;
-    if (!atomic_exchange(&cli_stop, true))
+    if (!atomic_exchange(&cli_stop, true)) {
         atomic_store(&cli_stopped_at, ns);
-    else if (ns - atomic_load(&cli_stopped_at) > SECOND_SIGNAL_NS)
+        alarm(STUCK_SECONDS);
+    } else if (ns - atomic_load(&cli_stopped_at) > SECOND_SIGNAL_NS)
         _exit(128 + signal_number);
+}
+
+/* A write that waits for a reader who has stopped reading would outlast the wish to end: it is interrupted,
+ * and from then on nobody reads that stream. What else is to be closed is closed as after any other error. */
+static void cli_on_alarm(int signal_number)
+{
+    int kept = errno, ends[2];
+    (void)signal_number;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        if (poll(&p, 1, 0) != 0 || pipe(ends) != 0)
+            continue;
+        close(ends[0]);
+        dup2(ends[1], fd);
+        close(ends[1]);
+    }
+    errno = kept;
+    alarm(STUCK_SECONDS);
 }
 
 const atomic_bool *cli_stop_flag(void)
 {
+    struct sigaction late = {.sa_handler = cli_on_alarm}; /* not restarted: that is its purpose */
+    sigemptyset(&late.sa_mask);
+    sigaction(SIGALRM, &late, NULL);
     /* Restarted: a line that is being written when the signal comes is written to its end. */
     struct sigaction action = {.sa_handler = cli_on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* The terminal is gone: as if asked to end, unless the user has said that it shall go on (nohup). */
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     return &cli_stop;
 }
 

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "base/text.h"
 #include "cli/log_screen.h"
 #include "session/config.h"
 #include "session/log_device.h"
@@ -141,6 +142,7 @@ static enum corral_err log_session(const struct cli *cli, struct log_options *o,
                                       .listen_port = -1,
                                       .timeout_ns = cli->timeout_ns,
                                       .bus = bus};
+    cli_stop_flag(); /* from here on there is something to close properly */
     struct session *s = session_open(&options, d);
     if (s) {
         err = run_session(cli, o, s, bus, d);
@@ -156,10 +158,12 @@ static enum corral_err log_session(const struct cli *cli, struct log_options *o,
 
 /* ---- the driver's device ---- */
 
-static enum corral_err show_device_status(const struct cli *cli, struct log_device *device, const char *path,
+static enum corral_err show_device_status(const struct cli *cli, struct log_device *device, const char *file,
                                           struct diag *d)
 {
     struct log_device_info info;
+    char path[TEXT_CLEAN_MAX(200)];
+    text_escape((const uint8_t *)file, strlen(file), path, sizeof(path));
     enum corral_err err = log_device_info(device, &info, d);
     if (err != CORRAL_OK)
         return err;

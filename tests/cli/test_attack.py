@@ -8,7 +8,9 @@ import os
 import resource
 import signal
 import socket
+import struct
 import subprocess
+import threading
 import time
 
 import tap
@@ -115,6 +117,150 @@ def test_demo_answers_a_target_file_that_is_not_there(corral):
     r = corral("--target", "nowhere.yml", *QUICK)
     assert r.code == 2 and "nowhere.yml" in r.err, (r.code, r.err)
     assert not os.path.exists(corral.path("corral-demo"))
+
+
+# ---- the firmware log
+
+def frame(sequence, text=b"x", host_ns=0, missing=0, flags=0, lost=0):
+    """One frame of /dev/tlogN (tlog(4))."""
+    size = (40 + len(text) + 7) // 8 * 8
+    head = struct.pack("<IHBBIIQIIQ", size, len(text), 3, 0, sequence, 0, host_ns, missing, flags, lost)
+    return (head + text).ljust(size, b"\0")
+
+
+def write(corral, name, data):
+    with open(corral.path(name), "wb") as f:
+        f.write(data)
+
+
+def emulator(corral, *args, **kw):
+    """`corral sim` with its socket there; anything else than that is its early end."""
+    p = corral.start("--json", "sim", "--tlog-device", "s", "--ram", "ram", "--control", "c", *args, **kw)
+    while p.poll() is None and not os.path.exists(corral.path("c")):
+        time.sleep(0.005)
+    return p
+
+
+def connect(corral, name):
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(60)
+    while True:
+        try:
+            s.connect(corral.path(name))
+            return s
+        except OSError:
+            time.sleep(0.005)
+
+
+def guest(corral):
+    """The ivshmem peer: its socket, BAR2, and the bell of the queues."""
+    s = connect(corral, "s")
+    got = []
+    for _ in range(7):
+        message, fds, _, _ = socket.recv_fds(s, 8, 1)
+        got.append((struct.unpack("<q", message)[0], fds))
+    return s, got[2][1][0], got[3][1][0], [fd for _, fds in got for fd in fds]
+
+
+def test_log_of_a_file_that_is_cut_again_and_again(corral):
+    """The file is long when it is looked at and short when it is read: an answer, not a signal."""
+    head = struct.pack("<IIIBBH", 16, 4096, 0x544C4F47, 0, 0, 0)
+    for _ in range(3):
+        write(corral, "m", head.ljust(4096, b"\0"))
+        p = corral.start("--json", "--link", "shm:m", "log", "--follow", "--seconds", "0.5")
+        while p.poll() is None:
+            os.truncate(corral.path("m"), 0)
+            os.truncate(corral.path("m"), 4096)
+        _, err = p.communicate(timeout=60)
+        assert p.returncode in (0, 3), (p.returncode, err)
+        assert p.returncode == 0 or json.loads(err)["error"]["name"] == "link-down", err
+
+
+def test_log_device_may_say_any_number(corral):
+    write(corral, "f", frame(0, lost=2**63 - 1, host_ns=2**64 - 1) + frame(1, lost=2**63, host_ns=2**63 - 1) + frame(2, lost=1))
+    r = corral("--json", "log", "--device", "f", "--fail-on-loss")
+    assert r.code == 4 and r.lines()[-1]["lost"] == 2**63 - 1, (r.code, r.out)
+    r = corral("log", "--device", "f", "--follow")
+    assert r.code == 0 and r.out.count(" SMC inf x") == 3, (r.code, r.out, r.err)
+
+
+def test_reader_that_has_stopped_does_not_hold_up_the_end(corral):
+    os.mkfifo(corral.path("f"))
+    feed = os.open(corral.path("f"), os.O_RDWR)
+    p = corral.start("--json", "log", "--device", "f", "--follow")
+
+    def fill():
+        while p.poll() is None:
+            try:
+                os.write(feed, frame(0) * 64)
+            except BlockingIOError:
+                time.sleep(0.01)
+    os.set_blocking(feed, False)
+    feeder = threading.Thread(target=fill)
+    feeder.start()
+    full = fcntl.fcntl(p.stdout, 1032)  # F_GETPIPE_SZ
+    while int.from_bytes(fcntl.ioctl(p.stdout, 0x541B, bytes(4)), "little") < full - 4096:  # FIONREAD
+        time.sleep(0.01)
+    p.send_signal(signal.SIGTERM)
+    p.wait(timeout=120)
+    feeder.join()
+    os.close(feed)
+    _, err = p.communicate()
+    assert p.returncode == 1 and json.loads(err)["error"]["name"] == "io", (p.returncode, err)
+
+
+def test_help_that_cannot_be_written_is_said(corral):
+    for command in ("log", "sim", "decode"):
+        r = shell(corral, f"$CORRAL {command} --help >/dev/full")
+        assert r.returncode == 1 and b"No space left" in r.stderr, r
+
+
+def test_emulator_leaves_no_socket_behind(corral):
+    write(corral, "ram", bytes(4096))
+    for sent in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        p = emulator(corral)
+        p.send_signal(sent)
+        p.communicate(timeout=60)
+        assert p.returncode == 0 and names(corral, ".") == ["ram"], (sent, p.returncode, names(corral, "."))
+    p = emulator(corral)
+    p.kill()
+    p.communicate()
+    assert names(corral, ".") == ["c", "ram", "s"]
+    p = emulator(corral, "--misbehave", "quit")  # takes over what the killed one left
+    assert p.wait(timeout=60) == 0 and names(corral, ".") == ["ram"], p.communicate()
+    p = emulator(corral)
+    for other in ({"--tlog-device": "s"}, {"--tlog-device": "t", "--control": "c"}):
+        r = corral("sim", "--ram", "ram", *(word for pair in other.items() for word in pair))
+        assert r.code == 1 and "already in use" in r.err and names(corral, ".") == ["c", "ram", "s"], r.err
+    p.terminate()
+    p.communicate(timeout=60)
+    write(corral, "s", b"mine")
+    r = corral("sim", "--tlog-device", "s", "--ram", "ram")
+    assert r.code == 1 and "socket s:" in r.err and open(corral.path("s"), "rb").read() == b"mine", r.err
+
+
+def test_guest_that_is_hostile_to_the_emulator(corral):
+    write(corral, "ram", bytes(1 << 20))
+    p = emulator(corral)
+    s, bar, bell, fds = guest(corral)
+    for size in (0, 1 << 30):
+        try:
+            os.ftruncate(bar, size)
+            raise AssertionError("the guest cut BAR2")
+        except PermissionError:
+            pass
+    s.sendall(os.urandom(100000))
+    os.write(bell, struct.pack("<Q", 1))  # now the memory is mapped
+    control = connect(corral, "c")
+    for line in (b"generate 18446744073709551614\n", b"x" * 500 + b"\n", b"\0\n", b"spurious-irq 3\n"):
+        control.sendall(line)
+        assert control.recv(2000).startswith(b"ok" if b"irq" in line else b"error"), line
+    os.truncate(corral.path("ram"), 0)
+    out, err = p.communicate(timeout=60)
+    for fd in fds:
+        os.close(fd)
+    assert p.returncode == 1 and b"has become shorter" in err, (p.returncode, out, err)
+    assert names(corral, ".") == ["ram"]
 
 
 tap.main(globals())
