@@ -32,6 +32,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
 #define FLUSH_ABOVE 65536u
 #define NS_PER_S    1e9
+#define VALUE_END   9223372036854775808.0 /* 2^63 */
 
 struct function {
     uint64_t name, file; /* numbers of strings */
@@ -49,10 +50,11 @@ struct pprof {
     struct export_proto proto;
     z_stream zip;
     bool zip_begun;
-    bool failed;      /* for want of memory */
-    bool has_cpu;     /* some track's sampling rate is known */
-    bool all_have;    /* and that of every track with samples */
-    uint64_t clipped; /* values that did not fit */
+    bool failed;       /* for want of memory */
+    bool has_cpu;      /* some track's sampling rate is known */
+    bool all_have;     /* and that of every track with samples */
+    uint64_t total[2]; /* of the values written */
+    bool cut;          /* some of them did not fit */
 
     char **strings;
     size_t string_room;
@@ -154,7 +156,8 @@ static uint64_t string_number(struct pprof *p, const char *text)
 static uint64_t function_id(struct pprof *p, const struct export_frame *frame)
 {
     bool fresh = false;
-    const struct function f = {.name = string_number(p, frame->name), .file = string_number(p, frame->file)};
+    const struct function f = {.name = string_number(p, *frame->name ? frame->name : "?"),
+                               .file = string_number(p, frame->file)};
     size_t number = EXPORT_INDEX_FULL;
     if (export_grow((void **)&p->functions, &p->function_room, p->function_index.count, sizeof(f)))
         number = export_index_number(
@@ -198,21 +201,25 @@ static void put_label(struct pprof *p, const char *key, const char *value)
     export_proto_end(&p->proto, begun);
 }
 
-static uint64_t fitting(struct pprof *p, double exact, uint64_t value)
+/* Readers add the values up in 64 bits with a sign: what would overflow that is cut off, and said. */
+static void put_value(struct pprof *p, unsigned column, double exact, uint64_t value)
 {
-    if (exact < 9223372036854775808.0 && value <= INT64_MAX)
-        return value;
-    p->clipped++;
-    return INT64_MAX;
+    uint64_t room = INT64_MAX - p->total[column];
+    if (exact >= VALUE_END || value > room) {
+        value = room;
+        p->cut = true;
+    }
+    p->total[column] += value;
+    export_proto_varint(&p->proto, value);
 }
 
 static void put_values(struct pprof *p, const struct export_track *track, uint64_t count)
 {
     size_t begun = export_proto_begin(&p->proto, SAMPLE_VALUE);
-    export_proto_varint(&p->proto, fitting(p, 0, count));
+    put_value(p, 0, 0, count);
     if (p->has_cpu) {
         double ns = track->sampling_hz > 0 ? round((double)count / track->sampling_hz * NS_PER_S) : 0;
-        export_proto_varint(&p->proto, fitting(p, ns, ns < 9223372036854775808.0 ? (uint64_t)ns : 0));
+        put_value(p, 1, ns, ns < VALUE_END ? (uint64_t)ns : 0);
     }
     export_proto_end(&p->proto, begun);
 }
@@ -351,8 +358,8 @@ static void put_comments(struct pprof *p)
     free(note);
     if (p->has_cpu && !p->all_have)
         put_comment(p, "cpu time is 0 for tracks whose sampling rate is not known");
-    if (p->clipped)
-        put_comment(p, "values above 2^63-1 are written as 2^63-1");
+    if (p->cut)
+        put_comment(p, "values are cut off where their sum would be above 2^63-1");
 }
 
 static void put_header(struct pprof *p)

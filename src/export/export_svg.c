@@ -21,12 +21,13 @@
 
 #define WIDTH       1200 /* pixels, until a script fits it to the window */
 #define MARGIN      10
-#define ROW         18
+#define ROW         20
 #define LINE        17 /* of text in the header */
 #define BAND_GAP    16
 #define LEAST_PX    0.1
 #define TEXT_PX     14 /* narrower frames have no text, as in the script */
 #define STROKE_PX   3
+#define PERCENT_PX  120
 #define NOTE_CHARS  170 /* in a line of the banner */
 #define NOTE_LINES  24u
 #define COLOURS     12u
@@ -108,7 +109,8 @@ static int put_banner(struct picture *p, const char *note, int y)
         return 0;
     int height = (int)lines * LINE + 10;
     fprintf(p->out,
-            "<g class=\"banner\" id=\"note\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>\n",
+            "<g class=\"banner\" id=\"note\"><rect class=\"w\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+            "rx=\"4\"/>\n",
             MARGIN, y, WIDTH - 2 * MARGIN, height);
     for (size_t i = 0; i < lines; i++) {
         size_t n = line_length(note);
@@ -233,9 +235,9 @@ static void put_blocked_bar(struct picture *p, const struct export_svg_node *nod
     i_share = i_share > 1 ? 1 : i_share;
     d_share = d_share > 1 - i_share ? 1 - i_share : d_share;
     if (i_share > 0)
-        fprintf(p->out, "<rect class=\"bi\" y=\"13\" width=\"%.2f%%\" height=\"3\"/>", 100 * i_share);
+        fprintf(p->out, "<rect class=\"bi\" y=\"16\" width=\"%.2f%%\" height=\"3\"/>", 100 * i_share);
     if (d_share > 0)
-        fprintf(p->out, "<rect class=\"bd\" x=\"%.2f%%\" y=\"13\" width=\"%.2f%%\" height=\"3\"/>",
+        fprintf(p->out, "<rect class=\"bd\" x=\"%.2f%%\" y=\"16\" width=\"%.2f%%\" height=\"3\"/>",
                 100 * i_share, 100 * d_share);
 }
 
@@ -255,27 +257,62 @@ static void put_root_label(struct picture *p, const struct export_track *track,
     }
 }
 
-static void put_node(struct picture *p, const struct export_track *track, const struct export_svg_node *root,
+/* The next one behind `at` of a walk through all below `top`, a node before its children. */
+static size_t walk_below(const struct export_svg_tree *tree, size_t at, size_t top)
+{
+    if (tree->nodes[at].first_child != EXPORT_SVG_NONE)
+        return tree->nodes[at].first_child;
+    while (at != top && tree->nodes[at].next == EXPORT_SVG_NONE)
+        at = tree->nodes[at].parent;
+    return at == top ? EXPORT_SVG_NONE : tree->nodes[at].next;
+}
+
+/* All that a merged frame stands for, so that a search finds it: depth, samples, name. */
+static void put_merged(struct picture *p, const struct export_svg_tree *tree,
+                       const struct export_svg_node *first)
+{
+    fputs("<metadata>\n", p->out);
+    for (size_t s = tree->nodes[first->parent].first_child; s != EXPORT_SVG_NONE; s = tree->nodes[s].next) {
+        if (&tree->nodes[s] != first && !tree->nodes[s].hidden)
+            continue;
+        for (size_t at = s; at != EXPORT_SVG_NONE; at = walk_below(tree, at, s)) {
+            const struct export_svg_node *node = &tree->nodes[at];
+            fprintf(p->out, "%u %" PRIu64 " ", node->depth, node->count);
+            put_text(p, node->frame->name);
+            putc('\n', p->out);
+        }
+    }
+    fputs("</metadata>", p->out);
+}
+
+static void put_node(struct picture *p, const struct export_track *track, const struct export_svg_tree *tree,
                      const struct export_svg_node *node, size_t parent, int y)
 {
+    const struct export_svg_node *root = tree->nodes;
     fputs("<svg ", p->out);
     put_class(p, track, node);
     fprintf(p->out, " x=\"%.5f%%\" y=\"%d\" width=\"%.5f%%\" height=\"%d\" data-x=\"%.12g\" data-w=\"%.12g\"",
             100 * node->x, y + (int)node->depth * ROW, 100 * node->width, ROW - 1, node->x, node->width);
-    if (node != root)
+    if (node == root)
+        fprintf(p->out, " data-n=\"%.17g\"", node->weight);
+    else
         fprintf(p->out, " data-p=\"%zu\"", parent);
     putc('>', p->out);
     put_title(p, track, root, node);
+    if (node->merged > 1)
+        put_merged(p, tree, node);
     fprintf(p->out, "<rect class=\"s\" width=\"100%%\" height=\"%d\"%s/>", ROW - 1,
             node->width * WIDTH < STROKE_PX ? " style=\"stroke-width:0\"" : "");
     if (node != root && node->merged <= 1)
         put_blocked_bar(p, node);
     if (node->width * WIDTH >= TEXT_PX) {
-        fputs("<text x=\"4\" y=\"12.5\">", p->out);
+        fputs("<text x=\"4\" y=\"13\">", p->out);
         if (node == root)
             put_root_label(p, track, node);
         else if (node->merged <= 1)
             put_text(p, node->frame->name);
+        if (node != root && node->width * WIDTH >= PERCENT_PX)
+            fprintf(p->out, "<tspan class=\"p\" dx=\"8\">%.1f %%</tspan>", 100 * node->width);
         fputs("</text>", p->out);
     }
     fputs("</svg>\n", p->out);
@@ -295,7 +332,7 @@ static void put_track(struct picture *p, const struct export_track *track, const
         if (node->hidden)
             continue;
         number[i] = p->frames;
-        put_node(p, track, &tree->nodes[0], node, i ? number[node->parent] : 0, y);
+        put_node(p, track, tree, node, i ? number[node->parent] : 0, y);
     }
     free(number);
 }
@@ -348,16 +385,18 @@ static void put_picture(struct picture *p, const struct export_profile *profile,
         p->out,
         "<text class=\"muted\" x=\"100%%\" dx=\"-%d\" y=\"%d\" text-anchor=\"end\">A colour a source file; "
         "<tspan font-style=\"italic\">italics</tspan>: inlined; foot: waiting for "
-        "<tspan style=\"fill:#1f6feb\">instructions</tspan> or <tspan "
-        "style=\"fill:#d1242f\">data</tspan></text>\n",
+        "<tspan class=\"bi\">instructions</tspan> or <tspan "
+        "class=\"bd\">data</tspan></text>\n",
         MARGIN, y + 19);
     fprintf(p->out, "<text id=\"details\" x=\"%d\" y=\"%d\" aria-live=\"polite\"></text>\n", MARGIN, y + 49);
     y += 62;
+    fprintf(p->out, "<svg id=\"all\" x=\"%d\" width=\"%d\" height=\"%" PRId64 "\">\n", MARGIN,
+            WIDTH - 2 * MARGIN, height);
     for (size_t t = 0; t < profile->count && y < TRACK_MAX_Y; t++) {
         put_track(p, &profile->tracks[t], &p->trees[t], y);
         y += band_height(&p->trees[t]);
     }
-    fputs("<script><![CDATA[\n", p->out);
+    fputs("</svg>\n<script><![CDATA[\n", p->out);
     fputs(export_svg_script, p->out);
     fputs("]]></script>\n</svg>\n", p->out);
 }
