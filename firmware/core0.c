@@ -35,6 +35,12 @@ static const char *const script[] = {
 };
 #define SCRIPT_LINES (sizeof(script) / sizeof(script[0]))
 
+static const struct sampling_counter counters[] = {
+    {"mailbox asked", &mailbox_asked},
+    {"mailbox missed", &mailbox_missed},
+    {"worst answer, cycles", &mailbox_worst},
+};
+
 void core_main(void);
 void systick_handler(void);
 
@@ -154,7 +160,7 @@ void core_main(void)
     crc32_table(work.table);
     irq_enable(BOARD_IRQ_MAILBOX, IRQ_PRIORITY);
     mailbox_ask_start(core_hz, deadline_us);
-    sampling_start(0, core_hz, seed);
+    sampling_start(0, core_hz, seed, counters, sizeof(counters) / sizeof(counters[0]));
 
     uint32_t lines = 0, due = LINE_MS;
     for (;;) {

@@ -36,6 +36,10 @@ static const char *const script[] = {
 };
 #define SCRIPT_LINES (sizeof(script) / sizeof(script[0]))
 
+static const struct sampling_counter counters[] = {
+    {"mailbox answered", &mailbox_answered},
+};
+
 void core_main(void);
 void systick_handler(void);
 
@@ -152,7 +156,7 @@ void core_main(void)
         s->a2 = -443242289;
     }
     irq_enable(BOARD_IRQ_MAILBOX, IRQ_PRIORITY);
-    sampling_start(1, core_hz, seed);
+    sampling_start(1, core_hz, seed, counters, sizeof(counters) / sizeof(counters[0]));
     mailbox_answer_start();
 
     /* On a slow clock a piece takes longer than an answer may: the interrupt answers always. */

@@ -13,12 +13,31 @@
 
 #include <stdint.h>
 
+/* Built for it, the packets stay in RAM as records (target/prof_records.h), at the symbol prof_buffer: for a
+ * board without a network. */
+#ifdef FIRMWARE_PROF_RECORDS
+#define SAMPLING_RECORDS 1
+#else
+#define SAMPLING_RECORDS 0
+#endif
+#ifndef FIRMWARE_PROF_INTERVAL
+#define FIRMWARE_PROF_INTERVAL 20000 /* 5 kHz at 100 MHz */
+#endif
+
+/* A counter of the program that goes out by name, about once a second. */
+struct sampling_counter {
+    const char *name;
+    const volatile uint32_t *value;
+};
+#define SAMPLING_MAX_COUNTERS 8u
+
 /* Mean interval. Each one is drawn from half of it to one and a half. */
 extern const uint32_t prof_interval_cycles;
 
 /* Read by the host as symbols. */
 extern volatile uint32_t prof_samples_taken, prof_samples_sent, prof_packets_sent;
 
-void sampling_start(uint32_t core, uint32_t core_hz, uint32_t seed);
+void sampling_start(uint32_t core, uint32_t core_hz, uint32_t seed, const struct sampling_counter *counters,
+                    uint32_t counter_count);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,12 +28,25 @@
 #define LAST_BATCHES     256               /* taken after the stop, for what had come before it */
 #define SOURCE_NAME_ROOM (INET6_ADDRSTRLEN + 16)
 #define MAX_WAIT_NS      (3600 * NS_PER_S)
+#define COALESCED_MAX    65536u /* what UDP_GRO puts together at most */
+#define KNOWN_SENDERS    64u    /* whose names are kept as text; a power of two */
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+/* A sender's address as text: making it anew for each datagram costs more than decoding one. */
+struct known_sender {
+    struct sockaddr_storage address;
+    char host[INET6_ADDRSTRLEN];
+    char source[SOURCE_NAME_ROOM];
+};
 
 struct prof_collector {
     int socket;
     int stop_event;
     uint16_t port;
     size_t receive_buffer;
+    bool gro;
     struct host_clock *clock;
     struct prof_streams *streams;
     void (*raw)(void *ctx, const char *source_address, uint16_t source_port, const uint8_t *data, size_t size,
@@ -49,9 +63,11 @@ struct prof_collector {
     struct sockaddr_storage from[BATCH];
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(sizeof(uint32_t))];
+        char room[CMSG_SPACE(sizeof(uint32_t)) + CMSG_SPACE(sizeof(int))];
     } control[BATCH];
-    uint8_t data[BATCH][PROF_MAX_DATAGRAM];
+    struct known_sender known[KNOWN_SENDERS];
+    size_t room;   /* bytes for each message */
+    uint8_t *data; /* BATCH times `room` */
 };
 
 /* "127.0.0.1" or "::1" into *address, with the port. */
@@ -83,17 +99,39 @@ static uint16_t port_of(const struct sockaddr_storage *address)
     return ntohs(((const struct sockaddr_in *)address)->sin_port);
 }
 
-/* "ADDR" into `host` and "ADDR:PORT" (IPv6 in brackets) into `source`. */
-static void name_sender(const struct sockaddr_storage *from, char host[INET6_ADDRSTRLEN],
-                        char source[SOURCE_NAME_ROOM])
+/* "ADDR" as host and "ADDR:PORT" (IPv6 in brackets) as source. */
+static void write_names(struct known_sender *sender, const struct sockaddr_storage *from)
 {
     bool v6 = from->ss_family == AF_INET6;
     const void *address = v6 ? (const void *)&((const struct sockaddr_in6 *)from)->sin6_addr
                              : (const void *)&((const struct sockaddr_in *)from)->sin_addr;
 
-    if (!inet_ntop(v6 ? AF_INET6 : AF_INET, address, host, INET6_ADDRSTRLEN))
-        memcpy(host, "?", 2);
-    snprintf(source, SOURCE_NAME_ROOM, v6 ? "[%s]:%u" : "%s:%u", host, (unsigned)port_of(from));
+    sender->address = *from;
+    if (!inet_ntop(v6 ? AF_INET6 : AF_INET, address, sender->host, sizeof(sender->host)))
+        memcpy(sender->host, "?", 2);
+    snprintf(sender->source, sizeof(sender->source), v6 ? "[%s]:%u" : "%s:%u", sender->host,
+             (unsigned)port_of(from));
+}
+
+static bool same_sender(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    if (a->ss_family != b->ss_family || port_of(a) != port_of(b))
+        return false;
+    if (a->ss_family == AF_INET6)
+        return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                      &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr)) == 0;
+    return a->ss_family == AF_INET && ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+                                          ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+}
+
+/* One place a port: senders that share it take turns, and only pay for the text again. */
+static const struct known_sender *name_sender(struct prof_collector *c, const struct sockaddr_storage *from)
+{
+    struct known_sender *sender = &c->known[port_of(from) % KNOWN_SENDERS];
+
+    if (!same_sender(&sender->address, from))
+        write_names(sender, from);
+    return sender;
 }
 
 /* A burst must fit while the thread does not run. The kernel may give less than it is asked for, or twice. */
@@ -137,6 +175,7 @@ static enum corral_err open_socket(struct prof_collector *c, const char *text, u
         return CORRAL_ERR_PROF_PORT;
     }
     (void)setsockopt(c->socket, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on)); /* else gaps alone tell of loss */
+    c->gro = c->gro && setsockopt(c->socket, SOL_UDP, UDP_GRO, &on, sizeof(on)) == 0;
     c->receive_buffer = enlarge_buffer(c->socket);
     size = sizeof(address);
     if (getsockname(c->socket, (struct sockaddr *)&address, &size) != 0)
@@ -148,7 +187,7 @@ static enum corral_err open_socket(struct prof_collector *c, const char *text, u
 static void prepare_messages(struct prof_collector *c)
 {
     for (size_t i = 0; i < BATCH; i++) {
-        c->parts[i] = (struct iovec){.iov_base = c->data[i], .iov_len = sizeof(c->data[i])};
+        c->parts[i] = (struct iovec){.iov_base = c->data + i * c->room, .iov_len = c->room};
         c->messages[i].msg_hdr = (struct msghdr){
             .msg_name = &c->from[i],
             .msg_namelen = sizeof(c->from[i]),
@@ -160,11 +199,16 @@ static void prepare_messages(struct prof_collector *c)
     }
 }
 
-/* The kernel counts every datagram it dropped at this socket so far; the difference is news. */
-static void note_drops(struct prof_collector *c, struct msghdr *header, int64_t now)
+/* The kernel counts every datagram it dropped at this socket so far; the difference is news. Returns the size
+ * of the datagrams that were put together in this message, 0 when it is one. */
+static size_t read_control(struct prof_collector *c, struct msghdr *header, int64_t now)
 {
+    int each = 0;
+
     for (struct cmsghdr *m = CMSG_FIRSTHDR(header); m; m = CMSG_NXTHDR(header, m)) {
         uint32_t drops;
+        if (m->cmsg_level == SOL_UDP && m->cmsg_type == UDP_GRO && m->cmsg_len >= CMSG_LEN(sizeof(each)))
+            memcpy(&each, CMSG_DATA(m), sizeof(each));
         if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SO_RXQ_OVFL ||
             m->cmsg_len < CMSG_LEN(sizeof(drops)))
             continue;
@@ -173,23 +217,37 @@ static void note_drops(struct prof_collector *c, struct msghdr *header, int64_t 
             prof_streams_kernel_drops(c->streams, drops - c->kernel_drops, now);
         c->kernel_drops = drops;
     }
+    return each > 0 ? (size_t)each : 0;
 }
 
-static void handle(struct prof_collector *c, size_t index, int64_t now)
+static void handle(struct prof_collector *c, const struct known_sender *sender, const uint8_t *data,
+                   size_t size, int64_t now)
 {
-    char host[INET6_ADDRSTRLEN];
-    char source[SOURCE_NAME_ROOM];
-    struct msghdr *header = &c->messages[index].msg_hdr;
-    size_t size = c->messages[index].msg_len; /* with MSG_TRUNC the true length, also when it was cut */
     size_t kept = size < PROF_MAX_DATAGRAM ? size : PROF_MAX_DATAGRAM;
 
-    if ((header->msg_flags & MSG_TRUNC) && size <= PROF_MAX_DATAGRAM)
-        size = PROF_MAX_DATAGRAM + 1; /* cut all the same: must not pass for whole */
-    name_sender(&c->from[index], host, source);
-    note_drops(c, header, now);
     if (c->raw)
-        c->raw(c->ctx, host, port_of(&c->from[index]), c->data[index], kept, now);
-    prof_streams_datagram(c->streams, source, c->data[index], size, now);
+        c->raw(c->ctx, sender->host, port_of(&sender->address), data, kept, now);
+    prof_streams_datagram(c->streams, sender->source, data, size, now);
+}
+
+/* One message, which may be several datagrams of one sender; returns how many. */
+static size_t take_message(struct prof_collector *c, size_t index, int64_t now)
+{
+    struct msghdr *header = &c->messages[index].msg_hdr;
+    const uint8_t *data = c->data + index * c->room;
+    size_t size = c->messages[index].msg_len; /* with MSG_TRUNC the true length, also when it was cut */
+    size_t each = read_control(c, header, now), taken = 0;
+    const struct known_sender *sender = name_sender(c, &c->from[index]);
+
+    if (each == 0 || each >= size || size > c->room) {
+        if ((header->msg_flags & MSG_TRUNC) && size <= PROF_MAX_DATAGRAM)
+            size = PROF_MAX_DATAGRAM + 1; /* cut all the same: must not pass for whole */
+        handle(c, sender, data, size, now);
+        return 1;
+    }
+    for (size_t at = 0; at < size; at += each, taken++)
+        handle(c, sender, data + at, each < size - at ? each : size - at, now);
+    return taken;
 }
 
 /* Take one batch. False when there was none. */
@@ -200,10 +258,11 @@ static bool take_batch(struct prof_collector *c)
     if (n <= 0)
         return false;
     int64_t now = host_clock_now(c->clock);
+    size_t taken = 0;
     for (size_t i = 0; i < (size_t)n; i++)
-        handle(c, i, now);
+        taken += take_message(c, i, now);
     pthread_mutex_lock(&c->mutex);
-    c->taken += (uint64_t)n;
+    c->taken += taken;
     pthread_cond_broadcast(&c->more);
     pthread_mutex_unlock(&c->mutex);
     return true;
@@ -267,6 +326,7 @@ static void release(struct prof_collector *c)
         close(c->socket);
     if (c->stop_event >= 0)
         close(c->stop_event);
+    free(c->data);
     free(c);
 }
 
@@ -274,13 +334,20 @@ struct prof_collector *prof_collector_start(const struct prof_collector_options 
 {
     struct prof_collector *c = calloc(1, sizeof(*c));
 
-    if (!c || !prepare_waiting(c)) {
+    if (c) {
+        c->room = options->gro ? COALESCED_MAX : PROF_MAX_DATAGRAM;
+        c->data = malloc(BATCH * c->room);
+    }
+    if (!c || !c->data || !prepare_waiting(c)) {
+        if (c)
+            free(c->data);
         free(c);
         diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory for the profile collector");
         return NULL;
     }
     c->socket = -1;
     c->stop_event = -1;
+    c->gro = options->gro;
     c->clock = options->clock;
     c->streams = options->streams;
     c->raw = options->raw;
@@ -301,6 +368,11 @@ uint16_t prof_collector_port(const struct prof_collector *c)
 size_t prof_collector_receive_buffer(const struct prof_collector *c)
 {
     return c->receive_buffer;
+}
+
+bool prof_collector_gro(const struct prof_collector *c)
+{
+    return c->gro;
 }
 
 uint64_t prof_collector_taken(struct prof_collector *c)

@@ -18,6 +18,7 @@ struct prof_collector_options {
     uint16_t port;       /* 0 = any free one (prof_collector_port tells) */
     struct host_clock *clock;
     struct prof_streams *streams; /* fed on the collector's thread while it runs */
+    bool gro; /* let the kernel hand over several datagrams of one sender at once (UDP_GRO) */
     /* Each datagram as it came, before it is decoded (capture). Collector's thread. May be NULL. */
     void (*raw)(void *ctx, const char *source_address, uint16_t source_port, const uint8_t *data, size_t size,
                 int64_t host_ns);
@@ -31,6 +32,9 @@ uint16_t prof_collector_port(const struct prof_collector *c);
  * burst may be lost while the host is busy; say so to the user. */
 #define PROF_BUFFER_ENOUGH (512u * 1024u)
 size_t prof_collector_receive_buffer(const struct prof_collector *c);
+
+/* Does the kernel coalesce? False without the option, and where the kernel has no UDP_GRO. */
+bool prof_collector_gro(const struct prof_collector *c);
 
 /* Datagrams taken from the socket and fully handled so far; prof_collector_wait waits (bounded, real time)
  * until at least `count` are. False on time-out. */

@@ -19,7 +19,7 @@ COMPILERS = {
 }
 FLAGS = ["-std=c11", "-Os", "-ffreestanding", "-fno-builtin", "-munaligned-access", "-ffunction-sections", "-Wall",
          "-Wextra", "-Werror", "-c"]
-# What: sources, definitions, the state whose size is the RAM.
+# What: sources, definitions, the state whose size is the RAM (None: it has none).
 PARTS = {
     "log, careful mode": (["tlog_producer.c"], ["-DTLOG_PRODUCER_MODES=1"], "tlog_producer"),
     "log, compatible mode": (["tlog_producer.c", "tlog_compatible.c"], ["-DTLOG_PRODUCER_MODES=2"], "tlog_producer"),
@@ -27,6 +27,8 @@ PARTS = {
     "SETUP and RELEASE": (["tlog_control.c"], [], "tlog_control"),
     "message queue": (["queue_server.c"], [], "queue_server"),
     "profile sampler": (["prof_sampler.c"], [], "prof_sampler"),
+    "profile counters and maps": (["prof_counters.c"], [], None),
+    "profile records in RAM": (["prof_records.c"], [], "prof_records"),
 }
 
 
@@ -66,10 +68,11 @@ def measure(top, command):
             for name in sources:
                 code, data = build(os.path.join(top, "target", name), options)
                 rom, ram = rom + code, ram + data
-            one = os.path.join(work, "state.c")
-            with open(one, "w", encoding="utf-8") as f:
-                f.write(f'#include "target/{state}.h"\nstruct {state} state = {{0}};\n')
-            ram += build(one, options)[1]
+            if state:
+                one = os.path.join(work, "state.c")
+                with open(one, "w", encoding="utf-8") as f:
+                    f.write(f'#include "target/{state}.h"\nstruct {state} state = {{0}};\n')
+                ram += build(one, options)[1]
             sizes[part] = (rom, ram)
     return sizes
 

@@ -4,6 +4,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +21,12 @@ struct fixture {
     struct prof_collector *collector;
     uint64_t raw_count, raw_bytes; /* collector's thread; read after it has stopped */
     uint16_t raw_port;
+    atomic_bool hold; /* the collector's thread waits in on_raw while it is set */
 };
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
 
 static void on_raw(void *ctx, const char *address, uint16_t port, const uint8_t *data, size_t size,
                    int64_t host_ns)
@@ -28,9 +36,11 @@ static void on_raw(void *ctx, const char *address, uint16_t port, const uint8_t 
     f->raw_count += strcmp(address, "127.0.0.1") == 0 && host_ns >= 0;
     f->raw_bytes += size;
     f->raw_port = port;
+    while (atomic_load(&f->hold))
+        usleep(1000);
 }
 
-static int setup(void **state)
+static int setup_with(void **state, bool gro)
 {
     struct fixture *f = calloc(1, sizeof(*f));
     struct diag d = DIAG_INIT;
@@ -39,11 +49,21 @@ static int setup(void **state)
     f->clock = host_clock_new_real();
     assert_non_null(f->clock);
     struct prof_collector_options options = {
-        .clock = f->clock, .streams = f->stream->streams, .raw = on_raw, .ctx = f};
+        .clock = f->clock, .streams = f->stream->streams, .raw = on_raw, .ctx = f, .gro = gro};
     f->collector = prof_collector_start(&options, &d);
     assert_non_null(f->collector);
     *state = f;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return setup_with(state, false);
+}
+
+static int setup_gro(void **state)
+{
+    return setup_with(state, true);
 }
 
 static int teardown(void **state)
@@ -177,6 +197,70 @@ static void what_came_before_the_stop_is_taken(void **state)
     assert_int_equal(testing_totals(f->stream).packets, 100);
 }
 
+/* A sender that hands the kernel many datagrams in one call: they come coalesced, the last one shorter. */
+static void coalesced_datagrams_are_taken_apart(void **state)
+{
+    struct fixture *f = *state;
+    uint8_t *data = malloc(40 * 1428), one[PROF_MAX_DATAGRAM];
+    int fd = open_sender(f), each = 1428;
+    size_t size = 0;
+    assert_non_null(data);
+    if (!prof_collector_gro(f->collector) || setsockopt(fd, SOL_UDP, UDP_SEGMENT, &each, sizeof(each)) != 0) {
+        close(fd);
+        free(data);
+        skip(); /* a kernel before 5.0 */
+    }
+    for (uint32_t i = 0; i < 40; i++) {
+        size_t n =
+            testing_v17(one, &(struct testing_packet){.seq = i, .count = i < 39 ? 49 : 3, .enabled = 1});
+        memcpy(data + size, one, n);
+        size += n;
+    }
+    assert_int_equal(send(fd, data, size, 0), (ssize_t)size);
+    assert_true(prof_collector_wait(f->collector, 40, WAIT));
+    close(fd);
+    free(data);
+    stop(f);
+    struct prof_totals t = testing_totals(f->stream);
+    assert_int_equal(t.packets, 40);
+    assert_int_equal(t.samples, 39 * 49 + 3);
+    assert_int_equal(t.lost + t.rejected, 0);
+    assert_int_equal(f->raw_count, 40);
+    assert_int_equal(f->raw_bytes, size);
+}
+
+/* More than the socket's buffer holds while nobody reads: the kernel counts what it dropped, and so do we. */
+static void kernel_drops_are_reported(void **state)
+{
+    struct fixture *f = *state;
+    uint8_t data[PROF_MAX_DATAGRAM];
+    int fd = open_sender(f);
+    uint32_t sent = 0;
+    uint64_t dropped = 0;
+    atomic_store(&f->hold, true);
+    for (; sent < 30000; sent++) {
+        size_t size = testing_v17(data, &(struct testing_packet){.seq = sent, .count = 49, .enabled = 1});
+        assert_int_equal(send(fd, data, size, 0), (ssize_t)size);
+    }
+    atomic_store(&f->hold, false);
+    /* the count comes with the next datagram that fits: at first it may be dropped like those before it */
+    for (int i = 0; i < 1000 && !dropped; i++, sent++) {
+        size_t size = testing_v17(data, &(struct testing_packet){.seq = sent, .count = 1, .enabled = 1});
+        assert_int_equal(send(fd, data, size, 0), (ssize_t)size);
+        usleep(20000);
+        event_bus_drain(f->stream->bus, NULL);
+        for (size_t k = 0; k < f->stream->count; k++)
+            if (f->stream->events[k]->kind == EVENT_GAP &&
+                strcmp(f->stream->events[k]->gap.reason, "kernel") == 0)
+                dropped += (uint64_t)f->stream->events[k]->gap.lost;
+    }
+    close(fd);
+    stop(f);
+    assert_true(dropped > 0);
+    struct prof_totals t = testing_totals(f->stream);
+    assert_int_equal(t.packets + t.lost, sent); /* the numbers tell the same, once what came last has come */
+}
+
 static void port_in_use(void **state)
 {
     struct fixture *f = *state;
@@ -236,15 +320,25 @@ static void wait_is_bounded(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define GRO(f)                                        \
+    {                                                 \
+#f "_coalesced", f, setup_gro, teardown, NULL \
+    }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_of_2000_datagrams_are_taken),
+        GRO(all_of_2000_datagrams_are_taken),
         TEST(events_are_there_when_the_wait_ends),
+        GRO(events_are_there_when_the_wait_ends),
         TEST(row_59_oversized_datagram_is_refused),
+        GRO(row_59_oversized_datagram_is_refused),
         TEST(senders_are_told_apart_by_port),
+        GRO(senders_are_told_apart_by_port),
         TEST(what_came_before_the_stop_is_taken),
+        GRO(coalesced_datagrams_are_taken_apart),
+        TEST(kernel_drops_are_reported),
         TEST(port_in_use),
         TEST(address_that_is_none),
         TEST(binds_to_loopback_by_itself),
