@@ -112,8 +112,34 @@ static const struct export_profile hostile = {.title = "<b>\"title\"</b> & 'co' 
 
 static const struct export_profile empty = {.title = "empty"};
 
+/* "board" with images of another kind, or without what it knows; false when there is no such variant. */
+static bool write_variant(const char *name, const char *format, const char *path, enum corral_err *err,
+                          struct diag *d)
+{
+    struct export_mapping mappings[COUNT(board_mappings)];
+    struct export_track tracks[COUNT(board_tracks)];
+    struct export_profile variant = board;
+    memcpy(mappings, board_mappings, sizeof(mappings));
+    memcpy(tracks, board_tracks, sizeof(tracks));
+    variant.mappings = mappings;
+    variant.tracks = tracks;
+    for (size_t i = 0; i < COUNT(mappings); i++) {
+        mappings[i].big_endian = strcmp(name, "board-big-endian") == 0;
+        mappings[i].wide = strcmp(name, "board-wide") == 0;
+        if (strcmp(name, "board-sparse") == 0)
+            mappings[i].limit = mappings[i].start + 0x08000000;
+    }
+    for (size_t i = 0; i < COUNT(tracks); i++)
+        if (strcmp(name, "board-no-rate") == 0)
+            tracks[i].sampling_hz = 0;
+    if (strncmp(name, "board", strlen("board")) != 0)
+        return false;
+    *err = export_profile_as(&variant, format, path, d);
+    return true;
+}
+
 /* 10,000 functions, a hundred each a caller; the rest is a long tail. */
-static int write_many(const char *format, const char *path, struct diag *d)
+static enum corral_err write_many(const char *format, const char *path, struct diag *d)
 {
     enum { FUNCTIONS = 10000, CALLERS = 100 };
     static struct export_frame frames[FUNCTIONS][3];
@@ -139,11 +165,11 @@ static int write_many(const char *format, const char *path, struct diag *d)
     }
     const struct export_track track = {"core0", stacks, FUNCTIONS, 0, 997};
     const struct export_profile many = {.title = "many", .tracks = &track, .count = 1};
-    return (int)export_profile_as(&many, format, path, d);
+    return export_profile_as(&many, format, path, d);
 }
 
 /* Counts at the edges of what readers can hold. */
-static int write_large(const char *format, const char *path, struct diag *d)
+static enum corral_err write_large(const char *format, const char *path, struct diag *d)
 {
     static const struct export_frame a[] = {{.name = "a", .mapping = -1}};
     static const struct export_frame b[] = {{.name = "b", .mapping = -1}};
@@ -152,7 +178,7 @@ static int write_large(const char *format, const char *path, struct diag *d)
         {.frames = b, .depth = 1, .count = UINT64_MAX, .thread = 0}};
     const struct export_track track = {"core0", stacks, 2, 0, 1000};
     const struct export_profile large = {.title = "large", .tracks = &track, .count = 1};
-    return (int)export_profile_as(&large, format, path, d);
+    return export_profile_as(&large, format, path, d);
 }
 
 int main(int argc, char **argv)
@@ -163,9 +189,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: export_samples PROFILE FORMAT FILE\n");
         return 2;
     }
-    if (strcmp(argv[1], "board") == 0)
-        err = export_profile_as(&board, argv[2], argv[3], &d);
-    else if (strcmp(argv[1], "hostile") == 0)
+    bool done = write_variant(argv[1], argv[2], argv[3], &err, &d);
+    if (!done && strcmp(argv[1], "hostile") == 0)
         err = export_profile_as(&hostile, argv[2], argv[3], &d);
     else if (strcmp(argv[1], "empty") == 0)
         err = export_profile_as(&empty, argv[2], argv[3], &d);
