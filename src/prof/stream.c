@@ -309,12 +309,17 @@ void prof_streams_reset(struct prof_streams *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-void prof_streams_get_totals(struct prof_streams *s, struct prof_totals *totals)
+void stream_totals(const struct prof_streams *s, struct prof_totals *totals)
 {
-    pthread_mutex_lock(&s->lock);
     *totals = s->gone;
     for (size_t i = 0; i < PROF_MAX_SOURCES; i++)
         add_totals(totals, &s->sources[i].totals);
+}
+
+void prof_streams_get_totals(struct prof_streams *s, struct prof_totals *totals)
+{
+    pthread_mutex_lock(&s->lock);
+    stream_totals(s, totals);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -53,6 +53,8 @@ struct prof_streams {
 struct prof_source *stream_find(struct prof_streams *s, const char *name);
 struct prof_source *stream_find_or_add(struct prof_streams *s, const char *name);
 
+void stream_totals(const struct prof_streams *s, struct prof_totals *totals);
+
 /* One decoded packet of this sender, with its events. */
 void stream_take(struct prof_streams *s, struct prof_source *source, const struct prof_decoded *packet,
                  int64_t host_ns);
