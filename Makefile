@@ -66,7 +66,7 @@ fuzz: build-fuzz/build.ninja
 soak: build-test/build.ninja
 	@$(NINJA) -C build-test corral tests/soak/soak_core0.elf tests/soak/soak_core1.elf
 	@python3 tests/soak/soak_log.py build-test/corral build-test/tests/soak/soak_core0.elf \
-	    build-test/tests/soak/soak_core1.elf $(SECONDS)
+	    build-test/tests/soak/soak_core1.elf $(SECONDS) $(ARGS)
 
 lint: deps-lint build-test/build.ninja
 	@$(NINJA) -C build-test
