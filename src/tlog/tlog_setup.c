@@ -20,6 +20,7 @@ struct tlog_setup {
     struct link *link; /* during a call */
     struct arc_client *client;
     enum tlog_setup_state state;
+    bool maybe_active; /* a SETUP was sent that may stand, and no RELEASE was agreed to */
     uint32_t answer;
 };
 
@@ -132,17 +133,12 @@ static enum corral_err open_client(struct tlog_setup *s, struct diag *d)
                                          .valid_end = o->valid_end,
                                          .queue = o->queue,
                                          .response_ns = o->response_ns};
-    bool ready = false;
     arc_client_close(s->client);
-    s->client = NULL;
-    enum corral_err err = tlog_setup_ready(s, s->link, &ready, d);
-    if (err != CORRAL_OK)
-        return err;
     s->client = arc_client_open(&options, d);
     return s->client ? CORRAL_OK : d->code;
 }
 
-/* The error of an exchange as a state. A time-out before SETUP was sent is not "unknown". */
+/* The error of an exchange as a state. A time-out before anything was sent is not "unknown". */
 static enum corral_err failed(struct tlog_setup *s, enum corral_err err, bool sent)
 {
     s->state = err == CORRAL_ERR_LINK_DOWN    ? TLOG_SETUP_DEAD
@@ -227,10 +223,20 @@ static enum corral_err refused(struct tlog_setup *s, struct diag *d)
                     arc_answer_text(s->answer), s->answer);
 }
 
+/* RELEASE; *answer is word 0 of what was answered. */
+static enum corral_err let_go(struct tlog_setup *s, uint32_t *answer, struct diag *d)
+{
+    enum corral_err err = exchange(s, ARC_TLOG_RELEASE, answer, d);
+    if (err == CORRAL_OK && arc_answer_of(*answer) == ARC_ANSWER_OK)
+        s->maybe_active = false;
+    return err;
+}
+
 enum corral_err tlog_setup_run(struct tlog_setup *s, struct link *link, struct diag *d)
 {
     struct diag own = DIAG_INIT;
     static const uint8_t cleared[TLOG_HEADER_SIZE];
+    uint32_t ignored;
     d = d ? d : &own;
     s->link = link;
     s->answer = NO_ANSWER;
@@ -240,16 +246,19 @@ enum corral_err tlog_setup_run(struct tlog_setup *s, struct link *link, struct d
         err = link_write_bytes(link, s->options.ap, s->options.address, cleared, sizeof(cleared), d);
     if (err != CORRAL_OK)
         return failed(s, err, false);
+    /* Whatever goes wrong with the answer, it may have been carried out. */
+    bool before = s->maybe_active;
+    s->maybe_active = true;
     err = exchange(s, ARC_TLOG_SETUP, &s->answer, d);
     if (err != CORRAL_OK)
         return failed(s, err, true);
-    if (arc_answer_of(s->answer) != ARC_ANSWER_OK)
+    if (arc_answer_of(s->answer) != ARC_ANSWER_OK) {
+        s->maybe_active = before; /* this one stands not, but an earlier one may */
         return refused(s, d);
-    err = check_header(s, d);
-    if (err != CORRAL_OK && s->state != TLOG_SETUP_DEAD) { /* it must not go on writing where nobody reads */
-        uint32_t ignored;
-        exchange(s, ARC_TLOG_RELEASE, &ignored, NULL);
     }
+    err = check_header(s, d);
+    if (err != CORRAL_OK && s->state != TLOG_SETUP_DEAD) /* it must not go on writing where nobody reads */
+        let_go(s, &ignored, NULL);
     return err;
 }
 
@@ -257,27 +266,28 @@ enum corral_err tlog_setup_restarted(struct tlog_setup *s, struct link *link, bo
 {
     *restarted = false;
     s->link = link;
-    if (s->state != TLOG_SETUP_ACTIVE)
+    if (!s->client || s->answer == NO_ANSWER || s->state == TLOG_SETUP_OFF)
         return CORRAL_OK;
     enum corral_err err = arc_client_restarted(s->client, restarted, d);
-    if (err == CORRAL_OK && *restarted)
+    if (err == CORRAL_OK && *restarted) {
         s->state = TLOG_SETUP_OFF;
+        s->maybe_active = false; /* the one that knew of the buffer is gone */
+    }
     return err;
 }
 
 enum corral_err tlog_setup_release(struct tlog_setup *s, struct link *link, struct diag *d)
 {
     uint32_t answer = NO_ANSWER;
-    if (!s->client || (s->state != TLOG_SETUP_ACTIVE && s->state != TLOG_SETUP_UNKNOWN))
+    if (!s->client || !s->maybe_active)
         return CORRAL_OK;
     s->link = link;
-    enum corral_err err = exchange(s, ARC_TLOG_RELEASE, &answer, d);
+    enum corral_err err = let_go(s, &answer, d);
     if (err != CORRAL_OK)
         return failed(s, err, true);
-    s->state = TLOG_SETUP_OFF;
-    return arc_answer_of(answer) == ARC_ANSWER_OK
-               ? CORRAL_OK
-               : diag_set(d, CORRAL_ERR_TLOG_REFUSED,
-                          "the log's RELEASE failed: the firmware %s (answer 0x%02" PRIx32 ")",
-                          arc_answer_text(answer), answer);
+    s->state = s->maybe_active ? TLOG_SETUP_UNKNOWN : TLOG_SETUP_OFF;
+    return s->maybe_active ? diag_set(d, CORRAL_ERR_TLOG_REFUSED,
+                                      "the log's RELEASE failed: the firmware %s (answer 0x%02" PRIx32 ")",
+                                      arc_answer_text(answer), answer)
+                           : CORRAL_OK;
 }

@@ -64,8 +64,8 @@ enum corral_err tlog_setup_ready(struct tlog_setup *s, struct link *link, bool *
  */
 enum corral_err tlog_setup_run(struct tlog_setup *s, struct link *link, struct diag *d);
 
-/* Has the firmware been started again since then (so that tlog_setup_run is due)? A few words are read. Told
- * once: the state is TLOG_SETUP_OFF then. */
+/* Has the firmware been started again since it answered SETUP, with yes or no (so that tlog_setup_run is
+ * due)? A few words are read. Told once: the state is TLOG_SETUP_OFF then. */
 enum corral_err tlog_setup_restarted(struct tlog_setup *s, struct link *link, bool *restarted,
                                      struct diag *d);
 

@@ -24,6 +24,7 @@ struct rig {
     uint8_t version;
     bool no_header;
     unsigned setups, releases, busy; /* the first `busy` SETUPs are answered 0xF5 */
+    bool twice;                      /* each SETUP gets a second answer */
     uint32_t sequence;
     uint64_t given; /* buffer address; 0 = none */
 };
@@ -96,6 +97,8 @@ static enum arc_reply firmware(void *ctx, unsigned queue, const uint32_t request
         store_le32(p + 12, (uint32_t)r->version << 8);
         r->given = tlog.address;
     }
+    if (r->twice)
+        arc_server_respond(d->server, queue, response, NULL);
     return d->reply;
 }
 
@@ -261,6 +264,36 @@ static void case_35_no_answer_is_unknown(void **state)
     r->device->reply = ARC_REPLY_ANSWER;
     assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_OK);
     assert_int_equal(r->releases, 1);
+}
+
+/* It was carried out, and only its answer cannot be trusted: RELEASE is owed all the same. */
+static void case_35_an_answer_of_a_broken_queue_leaves_release_owed(void **state)
+{
+    struct rig *r = *state;
+    r->twice = true;
+    fails(r, CORRAL_ERR_TLOG_QUEUE, TLOG_SETUP_BAD_QUEUE, 0xffffffffu);
+    assert_true(r->given == BUFFER);
+    r->twice = false;
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_OK);
+    assert_int_equal(r->releases, 1);
+    assert_int_equal(tlog_setup_state(r->setup), TLOG_SETUP_OFF);
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_OK);
+    assert_int_equal(r->releases, 1);
+}
+
+/* RELEASE was refused: the firmware goes on, so it is asked again. */
+static void a_refused_release_is_still_owed(void **state)
+{
+    struct rig *r = *state;
+    assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_OK);
+    r->device->status = ARC_TLOG_BUSY;
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_ERR_TLOG_REFUSED);
+    assert_int_equal(tlog_setup_state(r->setup), TLOG_SETUP_UNKNOWN);
+    unsigned before = r->releases;
+    r->device->status = 0;
+    assert_int_equal(tlog_setup_release(r->setup, r->link, NULL), CORRAL_OK);
+    assert_int_equal(r->releases, before + 1);
+    assert_int_equal(tlog_setup_state(r->setup), TLOG_SETUP_OFF);
 }
 
 static void not_ready_is_not_unknown(void **state)
@@ -433,6 +466,23 @@ static void restart_is_found_and_set_up_again(void **state)
     assert_true(restarted);
 }
 
+/* What was refused once is refused again, until it is another firmware. */
+static void refused_firmware_that_is_started_again_may_be_asked_again(void **state)
+{
+    struct rig *r = *state;
+    bool restarted = true;
+    r->device->status = ARC_MSG_UNKNOWN;
+    fails(r, CORRAL_ERR_UNSUPPORTED, TLOG_SETUP_UNSUPPORTED, ARC_MSG_UNKNOWN);
+    assert_int_equal(tlog_setup_restarted(r->setup, r->link, &restarted, NULL), CORRAL_OK);
+    assert_false(restarted);
+    start_again(r);
+    r->device->status = 0;
+    assert_int_equal(tlog_setup_restarted(r->setup, r->link, &restarted, NULL), CORRAL_OK);
+    assert_true(restarted);
+    assert_int_equal(tlog_setup_state(r->setup), TLOG_SETUP_OFF);
+    assert_int_equal(tlog_setup_run(r->setup, r->link, NULL), CORRAL_OK);
+}
+
 static void link_that_fails_at_every_access(void **state)
 {
     struct rig *r = *state;
@@ -459,6 +509,8 @@ int main(void)
         RIG_TEST(case_35_each_answer),
         RIG_TEST(case_35_busy_is_tried_again),
         RIG_TEST(case_35_no_answer_is_unknown),
+        RIG_TEST(case_35_an_answer_of_a_broken_queue_leaves_release_owed),
+        RIG_TEST(a_refused_release_is_still_owed),
         RIG_TEST(not_ready_is_not_unknown),
         RIG_TEST(queue_that_is_none),
         RIG_TEST(agreed_but_no_header),
@@ -467,6 +519,7 @@ int main(void)
         RIG_TEST(case_29_firmware_that_goes_on_after_release),
         RIG_TEST(case_31_polling_alone_delivers),
         RIG_TEST(restart_is_found_and_set_up_again),
+        RIG_TEST(refused_firmware_that_is_started_again_may_be_asked_again),
         RIG_TEST(link_that_fails_at_every_access),
     };
     return cmocka_run_group_tests_name("tlog_setup", tests, NULL, NULL);
