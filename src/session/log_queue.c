@@ -56,23 +56,29 @@ static void set_up(struct session_log *log, struct link *link, int64_t now)
     log->next_look = host_clock_now(log->session->clock) + LOOK_NS;
 }
 
+/* What it has refused once it will refuse again, until it is another firmware. */
+static bool is_refused(enum tlog_setup_state state)
+{
+    return state == TLOG_SETUP_UNSUPPORTED || state == TLOG_SETUP_REFUSED || state == TLOG_SETUP_BAD_VERSION;
+}
+
 void session_log_set_up(struct session_log *log, struct link *link)
 {
     int64_t now = host_clock_now(log->session->clock);
     bool ready = false, restarted = false;
     if (log->look_only || now < log->next_look || log->session->logs_stopped)
         return;
-    if (tlog_setup_state(log->setup) == TLOG_SETUP_ACTIVE) {
-        log->next_look = now + LOOK_NS;
-        if (tlog_setup_restarted(log->setup, link, &restarted, NULL) != CORRAL_OK || !restarted)
-            return;
-        go_back(log, link);
-    }
-    /* What it has refused once it will refuse again, until it is another firmware. */
     enum tlog_setup_state state = tlog_setup_state(log->setup);
-    if (state == TLOG_SETUP_UNSUPPORTED || state == TLOG_SETUP_REFUSED || state == TLOG_SETUP_BAD_VERSION)
-        return;
     log->next_look = now + (now - log->since_ns < LOOK_NS ? SOON_NS : LOOK_NS);
+    if (state == TLOG_SETUP_ACTIVE || is_refused(state)) {
+        if (tlog_setup_restarted(log->setup, link, &restarted, NULL) != CORRAL_OK)
+            return;
+        if (restarted)
+            go_back(log, link);
+        /* A header that was overwritten: the firmware waits for a new one. */
+        else if (is_refused(state) || !tlog_consumer_bad_magic(log->consumer))
+            return;
+    }
     if (tlog_setup_ready(log->setup, link, &ready, NULL) == CORRAL_OK && ready)
         set_up(log, link, now);
 }

@@ -36,6 +36,7 @@ struct tlog_consumer {
     uint8_t *unreleased; /* the batch before, when its owner byte could not be handed back */
     size_t copy_size, unreleased_size;
     bool magic_seen;
+    bool bad_magic; /* as of the last poll */
     struct complaint complaint;
     uint64_t polls, bytes;
 };
@@ -81,6 +82,7 @@ void tlog_consumer_free(struct tlog_consumer *c)
 void tlog_consumer_reset(struct tlog_consumer *c)
 {
     c->magic_seen = false;
+    c->bad_magic = false;
     c->unreleased_size = 0;
     c->complaint.made = false;
     tlog_emitter_reset(c->emitter);
@@ -90,6 +92,7 @@ void tlog_consumer_move(struct tlog_consumer *c, uint64_t address)
 {
     c->address = address;
     c->magic_seen = false;
+    c->bad_magic = false;
     c->unreleased_size = 0;
     c->complaint.made = false;
 }
@@ -246,6 +249,7 @@ enum corral_err tlog_consumer_poll(struct tlog_consumer *c, struct link *link, b
     bool seen_before = c->magic_seen;
     /* A magic that went away is as good as a reset: at most one more byte is written before it is back. */
     c->magic_seen = load_le32(seen) == TLOG_MAGIC;
+    c->bad_magic = !c->magic_seen && status != TLOG_LINK_DOWN;
     if (status == TLOG_EMPTY)
         c->unreleased_size = 0; /* it was handed back after all */
     if (status == TLOG_BAD_MAGIC && seen_before)
@@ -255,6 +259,11 @@ enum corral_err tlog_consumer_poll(struct tlog_consumer *c, struct link *link, b
     if (took)
         *took = taken;
     return err;
+}
+
+bool tlog_consumer_bad_magic(const struct tlog_consumer *c)
+{
+    return c->bad_magic;
 }
 
 void tlog_consumer_get_stats(const struct tlog_consumer *c, struct tlog_consumer_stats *stats)

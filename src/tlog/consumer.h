@@ -3,8 +3,8 @@
  * The host's half of the firmware log: poll the owner byte, copy the batch, hand the byte back at once, then
  * decode the copy into events. The firmware-log sheet, sections 4 and 6.
  *
- * A consumer that only attached (this issue: all of them) writes nothing until it has seen the right magic
- * since the last reset. Owner thread of the link only.
+ * It writes nothing until it has seen the right magic since the last reset, whoever set the buffer up. Owner
+ * thread of the link only.
  */
 #ifndef CORRAL_TLOG_CONSUMER_H
 #define CORRAL_TLOG_CONSUMER_H
@@ -55,6 +55,9 @@ void tlog_consumer_move(struct tlog_consumer *c, uint64_t address);
 /* The firmware was started again, and its buffer set up anew: the next record is a restart, whatever its
  * sequence. */
 void tlog_consumer_restarted(struct tlog_consumer *c);
+/* Had the buffer another magic at the last poll (but not that of a dead link)? The firmware finds it too and
+ * hands over no more: whoever set the buffer up does it again. */
+bool tlog_consumer_bad_magic(const struct tlog_consumer *c);
 void tlog_consumer_get_stats(const struct tlog_consumer *c, struct tlog_consumer_stats *stats);
 
 /*

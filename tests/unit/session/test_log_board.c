@@ -145,6 +145,37 @@ static void reset_in_the_middle(void **state)
     assert_int_equal(stats.records, kept_count(&r->kept, EVENT_LOG));
 }
 
+static enum corral_err overwrite_magic(struct link *link, void *ctx, struct diag *d)
+{
+    const uint64_t *buffer = ctx;
+    return link_write32(link, 0, *buffer + TLOG_OFF_MAGIC, 0, d);
+}
+
+/* Case 7: the firmware hands over no more, so the buffer is set up again; no record is lost by it. */
+static void case_7_an_overwritten_header_is_set_up_again(void **state)
+{
+    struct rig *r = *state;
+    struct session_log_status st;
+    struct tlog_consumer_stats stats;
+    assert_int_equal(session_start_logs(r->session, NULL), CORRAL_OK);
+    run_for(r, 150 * NS_PER_MS);
+    session_log_status(r->session, 0, &st);
+    uint64_t before = st.records;
+    assert_true(before > 0);
+    assert_int_equal(
+        link_thread_call(session_thread(r->session), LINK_PRIO_GDB, overwrite_magic, &st.address, NULL),
+        CORRAL_OK);
+    run_for(r, 400 * NS_PER_MS);
+    session_log_status(r->session, 0, &st);
+    assert_string_equal(st.setup, "active");
+    assert_int_equal(st.magic, TLOG_MAGIC);
+    assert_true(st.records > before + 10);
+    assert_int_equal(session_stop_logs(r->session, NULL), CORRAL_OK);
+    session_log_stats(r->session, &stats);
+    assert_int_equal(stats.lost + stats.restarts, 0);
+    assert_int_equal(kept_count(&r->kept, EVENT_LINK), 0); /* nobody was started again */
+}
+
 /* The firmware lets go even when the session ends without a word. */
 static void close_releases(void **state)
 {
@@ -169,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RIG_TEST(handshake_with_the_firmware),
         RIG_TEST(reset_in_the_middle),
+        RIG_TEST(case_7_an_overwritten_header_is_set_up_again),
         RIG_TEST(close_releases),
     };
     return cmocka_run_group_tests_name("log_board", tests, NULL, NULL);

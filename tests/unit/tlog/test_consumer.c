@@ -297,6 +297,32 @@ static void case_7_bad_magic_after_the_right_one(void **state)
     assert_int_equal(kept_count(&r->kept, EVENT_LOG), 2);
 }
 
+/* Whoever set the buffer up must learn of it also where no batch comes: the firmware hands over no more. */
+static void case_7_bad_magic_is_told_to_whoever_set_up(void **state)
+{
+    struct rig *r = *state;
+    assert_false(tlog_consumer_bad_magic(r->consumer));
+    rig_hand_over(r);
+    r->fake.memory[TLOG_OFF_OWNER] = 0;
+    assert_false(rig_polled(r));
+    assert_false(tlog_consumer_bad_magic(r->consumer));
+    store_le32(r->fake.memory + TLOG_OFF_MAGIC, 0);
+    assert_false(rig_polled(r));
+    assert_true(tlog_consumer_bad_magic(r->consumer));
+    store_le32(r->fake.memory + TLOG_OFF_MAGIC, 0xffffffffu); /* a dead link is another thing */
+    assert_false(rig_polled(r));
+    assert_false(tlog_consumer_bad_magic(r->consumer));
+    store_le32(r->fake.memory + TLOG_OFF_MAGIC, 0x12345678);
+    assert_false(rig_polled(r));
+    assert_true(tlog_consumer_bad_magic(r->consumer));
+    tlog_consumer_move(r->consumer, BASE); /* set up anew: nothing is known of it yet */
+    assert_false(tlog_consumer_bad_magic(r->consumer));
+    store_le32(r->fake.memory + TLOG_OFF_MAGIC, TLOG_MAGIC);
+    assert_false(rig_polled(r));
+    assert_false(tlog_consumer_bad_magic(r->consumer));
+    assert_int_equal(r->fake.writes, 0);
+}
+
 static void reset_forgets_the_magic_and_the_baseline(void **state)
 {
     struct rig *r = *state;
@@ -573,6 +599,7 @@ int main(void)
         RIG_TEST(case_5_write_offset_is_clamped),
         RIG_TEST(case_7_attached_consumer_writes_nothing_before_the_right_magic),
         RIG_TEST(case_7_bad_magic_after_the_right_one),
+        RIG_TEST(case_7_bad_magic_is_told_to_whoever_set_up),
         RIG_TEST(reset_forgets_the_magic_and_the_baseline),
         RIG_TEST(case_7_all_ones_is_a_dead_link),
         RIG_TEST(dead_link_is_an_error_at_every_access),
