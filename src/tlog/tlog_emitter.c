@@ -170,12 +170,12 @@ static void on_record(void *ctx, const struct tlog_record *record)
     put_record(e, record, check_sequence(e, record->sequence));
 }
 
-static void put_gap(struct tlog_emitter *e, uint32_t sequence, uint64_t lost, const char *reason)
+static void put_gap(struct tlog_emitter *e, uint32_t expected, uint32_t sequence, uint64_t lost,
+                    const char *reason)
 {
     struct event event = make(e, EVENT_GAP);
     int64_t count = lost > INT64_MAX ? EVENT_LOST_UNKNOWN : (int64_t)lost;
-    event.gap =
-        (struct event_gap){e->sequence.seen ? e->sequence.last + 1 : sequence, sequence, count, reason};
+    event.gap = (struct event_gap){expected, sequence, count, reason};
     e->stats.gaps++;
     count_lost(e, lost);
     event_bus_publish(e->bus, &event);
@@ -186,7 +186,7 @@ void tlog_emitter_frame(struct tlog_emitter *e, const struct tlog_frame_view *fr
     uint32_t sequence = frame->record.sequence;
     e->host_ns = frame->host_ns;
     if (frame->lost)
-        put_gap(e, sequence, frame->lost, "reader");
+        put_gap(e, e->sequence.seen ? e->sequence.last + 1 : sequence, sequence, frame->lost, "reader");
     if (frame->restart) {
         struct event event = make(e, EVENT_RESTART);
         event.restart = (struct event_restart){e->sequence.last, sequence};
@@ -194,7 +194,8 @@ void tlog_emitter_frame(struct tlog_emitter *e, const struct tlog_frame_view *fr
         event_bus_publish(e->bus, &event);
     }
     if (frame->gap)
-        put_gap(e, sequence, frame->missing, "sequence");
+        put_gap(e, sequence - frame->missing, sequence, frame->missing,
+                "sequence"); /* the reader's come before */
     e->sequence = (struct tlog_sequence){true, sequence};
     put_record(e, &frame->record, frame->restart);
 }
