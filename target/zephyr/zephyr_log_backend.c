@@ -16,6 +16,7 @@
 
 #include "target/tlog_control.h"
 #include "target/tlog_producer.h"
+#include "tlog/arc_queue_layout.h"
 
 #define LOG_LOCK_MS     10
 #define CONTROL_LOCK_MS 100
@@ -101,17 +102,25 @@ static void tell_missed(void)
 static void look_at_buffer(struct k_work *work)
 {
     ARG_UNUSED(work);
-    if (lock(CONTROL_LOCK_MS)) {
+    bool locked = lock(CONTROL_LOCK_MS);
+    if (locked) {
         tell_missed();
         tlog_producer_tick(&state.producer);
-        unlock();
     }
-    k_work_reschedule(&state.look, K_MSEC(CONFIG_TT_PCIE_LOG_BACKEND_PERIOD_MS));
+    /* With the lock held, so that a RELEASE is either over and seen here, or cancels this. */
+    if (!locked || tlog_producer_attached(&state.producer))
+        k_work_reschedule(&state.look, K_MSEC(CONFIG_TT_PCIE_LOG_BACKEND_PERIOD_MS));
+    if (locked)
+        unlock();
 }
 
 void zephyr_log_backend_message(const uint32_t request[8], uint32_t response[8])
 {
-    tlog_control_message(&state.control, request, response);
+    /* A host can be quicker than the logging subsystem, which calls backend_init. */
+    if (state.control.producer)
+        tlog_control_message(&state.control, request, response);
+    else
+        response[0] = ARC_TLOG_BUSY;
 }
 
 /* ---- the back end ---- */
@@ -131,12 +140,12 @@ static void backend_init(const struct log_backend *const backend)
         .panic_polls = CONFIG_TT_PCIE_LOG_BACKEND_PANIC_POLLS,
     };
     state.ready = tlog_producer_init(&state.producer, &config);
-    state.control.producer = &state.producer;
     state.control.unable = !state.ready;
     state.control.lock = control_lock;
     state.control.unlock = control_unlock;
     state.control.changed = control_changed;
     k_work_init_delayable(&state.look, look_at_buffer);
+    state.control.producer = &state.producer; /* last: messages are taken from here on */
 }
 
 static void backend_process(const struct log_backend *const backend, union log_msg_generic *msg)

@@ -120,6 +120,15 @@ static const char *last_text(void)
     return host_text(host, host->record_count - 1);
 }
 
+/* The host's first SETUP comes before Zephyr has started the back end: it is to ask again. */
+static void setup_before_the_back_end_is_there_is_busy(void **state)
+{
+    (void)state;
+    assert_int_equal(control(SETUP, HOST_ADDRESS, host->size), 0xF5);
+    assert_int_equal(control(RELEASE, 0, 0), 0xF5);
+    assert_null(stand_in.scheduled);
+}
+
 static void boot_lines_wait_for_setup_with_their_own_stamps(void **state)
 {
     (void)state;
@@ -213,7 +222,11 @@ static void a_busy_lock_skips_one_look(void **state)
 static void release_stops_the_work_and_setup_starts_it(void **state)
 {
     (void)state;
+    struct k_work *running = stand_in.scheduled;
     assert_int_equal(control(RELEASE, 0, 0), 0);
+    assert_null(stand_in.scheduled);
+    /* The look that waited for the lock meanwhile must not start itself again. */
+    running->handler(running);
     assert_null(stand_in.scheduled);
     process(1, &some_module, 17, "for the next host");
     assert_false(host_take(host));
@@ -248,6 +261,7 @@ static void in_a_panic_the_last_lines_come_out_without_a_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(setup_before_the_back_end_is_there_is_busy),
         cmocka_unit_test(boot_lines_wait_for_setup_with_their_own_stamps),
         cmocka_unit_test(an_error_goes_out_at_once),
         cmocka_unit_test(a_long_text_is_cut_and_nothing_hangs),
