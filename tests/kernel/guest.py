@@ -50,7 +50,7 @@ class Guest:
             stdin=subprocess.DEVNULL, stdout=self.errors, stderr=subprocess.STDOUT)
         try:
             listener.settimeout(0.2)
-            end = time.monotonic() + 30 * scale
+            end = time.monotonic() + max(120, 30 * scale)
             while self.link is None:
                 try:
                     self.link, _ = listener.accept()
@@ -58,7 +58,7 @@ class Guest:
                     self.check_alive("QEMU starts", end)
             self.link.settimeout(0.2)
             self.buffer = b""
-            self.read_answer(0, 60 * scale, "boot")
+            self.read_answer(0, max(300, 60 * scale), "boot")
         except BaseException:
             self.kill()
             raise
