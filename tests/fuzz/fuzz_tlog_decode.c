@@ -35,6 +35,11 @@ static void check_text(const uint8_t *text, size_t size)
         FUZZ_CHECK(code == '\t' || (code >= 0x20 && code < 0x7F) || code > 0x9F);
         i += n;
     }
+    /* The same bytes as a name, and into less room than they need. */
+    for (size_t room = TEXT_CLEAN_MAX(size); room; room /= 2) {
+        length = text_escape(text, size, out, room);
+        FUZZ_CHECK(length < room && strlen(out) == length);
+    }
     free(out);
 }
 
