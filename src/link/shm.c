@@ -161,7 +161,9 @@ static enum corral_err check_driver(const char *path, const char *name, struct d
 static enum corral_err open_file(struct shm *s, const char *path, const char *name, struct diag *d)
 {
     struct stat st;
-    enum corral_err err = check_driver(path, name, d);
+    char *real = realpath(path, NULL); /* whatever name leads to the resource */
+    enum corral_err err = check_driver(real ? real : path, name, d);
+    free(real);
     if (err != CORRAL_OK)
         return err;
     s->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);

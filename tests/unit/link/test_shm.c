@@ -195,6 +195,14 @@ static void device_with_a_driver_is_refused(void **state)
     assert_int_equal(d.code, CORRAL_ERR_LINK_DOWN);
     assert_non_null(strstr(d.message, "'tenstorrent'"));
     assert_non_null(strstr(d.hint, "--device"));
+    /* whatever name leads to it */
+    snprintf(path, sizeof(path), "%s/card", b->folder);
+    assert_int_equal(symlink("resource2", path), 0);
+    char other[160];
+    snprintf(other, sizeof(other), "shm:%s@0", path);
+    assert_null(link_shm_open(other, b->clock, &d));
+    assert_int_equal(d.code, CORRAL_ERR_LINK_DOWN);
+    unlink(path);
     /* only a resource file is a device's */
     snprintf(path, sizeof(path), "%s/dump.bin", b->folder);
     assert_int_equal(rename(resource, path), 0);
