@@ -85,6 +85,18 @@ static unsigned latency_class(uint32_t latency)
     return latency ? 32u - (unsigned)__builtin_clz(latency) : 0;
 }
 
+/* The profiler's own thread is never sampled: one that was is none, whatever the header says. */
+static void doubt_profiler(struct prof_source_state *s, const struct profile_packet *packet)
+{
+    if (s->profiler < 0)
+        return;
+    if (s->threads[s->profiler].samples)
+        s->profiler = -1;
+    for (size_t i = 0; s->profiler >= 0 && i < packet->sample_count; i++)
+        if (packet->samples[i].thread == s->profiler)
+            s->profiler = -1;
+}
+
 /* The threads that compete: those that are enabled and run, but for the profiler's own. */
 static uint16_t competitors(const struct prof_source_state *s, const struct profile_header *h,
                             const struct profile_sample *sample)
@@ -141,6 +153,7 @@ static uint64_t take_samples(struct prof_source_state *s, const struct profile_p
     unsigned previous = late ? NO_THREAD : s->previous_thread;
     uint64_t intervals = 0;
 
+    doubt_profiler(s, packet);
     for (size_t i = 0; i < packet->sample_count; i++) {
         const struct profile_sample *sample = &packet->samples[i];
         intervals += previous == NO_THREAD || sample->thread <= previous;

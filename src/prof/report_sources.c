@@ -128,8 +128,7 @@ static void fill_source(const struct report_work *w, unsigned index, struct prof
 
 static enum prof_thread_type type_of(const struct prof_source_state *s, unsigned t)
 {
-    /* The profiler's own thread is never sampled: one that was is none, whatever the header says. */
-    if (s->profiler == (int)t && !s->threads[t].samples)
+    if (s->profiler == (int)t)
         return PROF_THREAD_PROFILER;
     return s->hrt >> t & 1 ? PROF_THREAD_HRT : s->high >> t & 1 ? PROF_THREAD_HIGH : PROF_THREAD_NRT;
 }
