@@ -28,7 +28,7 @@ def program(name):
 
 def run(*args, **kw):
     p = subprocess.run([str(a) for a in args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       timeout=300, **kw)
+                       timeout=800, **kw)
     out, err = p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
     assert p.returncode == 0, f"{args}: exit code {p.returncode}\n{out[-2000:]}\n{err[-2000:]}"
     return out, err
