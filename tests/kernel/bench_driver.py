@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import kernel_image  # noqa: E402
 import run  # noqa: E402
-from rig import Rig  # noqa: E402
+import rig as rigs  # noqa: E402
 
 COUNT = 3000
 TRACING = "/sys/kernel/tracing"
@@ -50,7 +50,7 @@ def main():
     except kernel_image.Missing as what:
         print(f"skipped, missing: {what}")
         return 77
-    rig = Rig(os.path.abspath(sys.argv[1]), kernel, archive)
+    rig = rigs.boot(os.path.abspath(sys.argv[1]), kernel, archive)
     try:
         taken = measure(rig)
     finally:

@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import initramfs  # noqa: E402
 import kernel_image  # noqa: E402
 import scenarios  # noqa: E402
-from rig import Rig  # noqa: E402
+import rig as rigs  # noqa: E402
 
 
 def prepare(cache, build_tree=None, version=None):
@@ -65,7 +65,7 @@ class Run:
 
     def boot(self, kernel, archive):
         if self.rig is None:
-            self.rig = Rig(os.path.abspath(self.args.corral), kernel, archive, self.args.scale, self.args.keep)
+            self.rig = rigs.boot(os.path.abspath(self.args.corral), kernel, archive, self.args.scale, self.args.keep)
 
     def end_boot(self, healthy):
         """Shut down in order and look at what was said; after a failure only what is plain wrong counts."""
@@ -79,16 +79,33 @@ class Run:
                 wrong = ["the kernel: " + line for line in rig.guest.complaints(rig.log_text)] if rig.guest else []
             self.wrong += wrong
         except Exception:  # the verdict on the boot is then this
-            self.wrong.append(traceback.format_exc())
+            if rig.guest and rig.guest.emulator_fault():
+                print("# an emulated processor missed a change of code (int3) at the end", flush=True)
+            else:
+                self.wrong.append(traceback.format_exc())
         finally:
             rig.close()
+
+    def attempt(self, test, kernel, archive):
+        """Once more, in a new machine, when QEMU itself let the kernel fall."""
+        try:
+            return test(self.rig)
+        except Exception:
+            if not self.rig.guest.emulator_fault():
+                raise
+            print("# an emulated processor missed a change of code (int3); once more:", flush=True)
+            self.explain(self.rig.guest.tail(40))
+            self.rig.close()
+            self.rig = None
+        self.boot(kernel, archive)
+        return test(self.rig)
 
     def scenario(self, test, kernel, archive):
         started = time.monotonic()
         name = test.__name__
         try:
             self.boot(kernel, archive)
-            skipped = test(self.rig)
+            skipped = self.attempt(test, kernel, archive)
             spent = time.monotonic() - started
             self.point(True, name, f" # SKIP {skipped}" if skipped else f" # {spent:.1f} s")
         except Exception:
