@@ -20,6 +20,16 @@ static const struct config_core *config_of(const struct session *s, uint32_t ap)
     return NULL;
 }
 
+const char *session_core_label(const struct session *s, unsigned ap, char out[SESSION_LABEL_MAX])
+{
+    const struct config_core *config = config_of(s, ap);
+    if (config)
+        snprintf(out, SESSION_LABEL_MAX, "%s", config->name);
+    else
+        snprintf(out, SESSION_LABEL_MAX, "core%u", ap);
+    return out;
+}
+
 static const char *name_of(const struct config_core *config, const struct cs_core *found)
 {
     return config ? config->name : found->name;
@@ -156,6 +166,8 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
         err = diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
     for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)
         err = open_symbols(s, i, d);
+    if (err == CORRAL_OK)
+        err = session_profile_images(s, d);
     if (err != CORRAL_OK)
         return err;
     s->group = group_new(s->cores, s->core_count, s->bus, "group");

@@ -25,8 +25,8 @@ static void on_raw_datagram(void *ctx, const char *address, uint16_t port, const
     struct capture_writer *capture = s->capture; /* may be set while this thread runs */
     if (capture) /* an error stays with the writer and is reported when it is closed */
         capture_writer_udp(capture, s->capture_udp, host_ns, address, port,
-                           s->options.listen ? s->options.listen : "127.0.0.1",
-                           prof_collector_port(s->collector), data, size, NULL);
+                           s->options.listen ? s->options.listen : "127.0.0.1", session_profile_port(s), data,
+                           size, NULL);
 }
 
 /* A UDP socket for one core's datagram port; its number is known before anything is sent. */
@@ -34,7 +34,7 @@ static enum corral_err open_sender(struct session *s, unsigned core, struct diag
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
-    char source[32], name[16];
+    char source[32], name[SESSION_LABEL_MAX];
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
         getsockname(fd, (struct sockaddr *)&address, &length) != 0) {
@@ -45,13 +45,12 @@ static enum corral_err open_sender(struct session *s, unsigned core, struct diag
     }
     s->senders[core] = fd;
     snprintf(source, sizeof(source), "127.0.0.1:%u", ntohs(address.sin_port));
-    snprintf(name, sizeof(name), "core%u", core);
-    return prof_streams_name(s->streams, source, name, d);
+    return profiling_name_sender(s->profiling, source, session_core_label(s, core, name), d);
 }
 
 static enum corral_err connect_sender(struct session *s, unsigned core, struct diag *d)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(prof_collector_port(s->collector))};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(session_profile_port(s))};
     const char *listen = s->options.listen ? s->options.listen : "127.0.0.1";
     if (inet_pton(AF_INET, listen, &to.sin_addr) != 1)
         return diag_set(d, CORRAL_ERR_USAGE, "'%s' is not an IPv4 address", listen);
@@ -74,50 +73,48 @@ static void apply_config(struct session *s)
         s->options.listen_port = c->listen_port;
 }
 
-/* Senders that corral.yml names by address and port. One without a port cannot be told before it sends. */
-static enum corral_err name_sources(struct session *s, struct diag *d)
+/* The board's ports are the first senders, in the order of the APs; then those that corral.yml names. */
+static enum corral_err name_senders(struct session *s, bool board, struct diag *d)
 {
-    const struct config *c = s->options.config;
     enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; c && i < c->source_count && err == CORRAL_OK; i++) {
-        char source[96];
-        if (c->sources[i].port < 0)
-            continue;
-        snprintf(source, sizeof(source), "%s:%d", c->sources[i].address, c->sources[i].port);
-        err = prof_streams_name(s->streams, source, c->cores[c->sources[i].core].name, d);
-    }
+    for (unsigned i = 0; board && i < LINK_SIM_CORES && err == CORRAL_OK; i++)
+        err = open_sender(s, i, d);
+    return err == CORRAL_OK ? profiling_use_config(s->profiling, s->options.config, false, d) : err;
+}
+
+static enum corral_err start_listening(struct session *s, bool board, struct diag *d)
+{
+    const struct prof_collector_options options = {
+        .address = s->options.listen,
+        .port = (uint16_t)(s->options.listen_port < 0 ? PROF_PORT : s->options.listen_port),
+        .raw = on_raw_datagram,
+        .ctx = s,
+    };
+    enum corral_err err = profiling_listen(s->profiling, &options, d);
+    for (unsigned i = 0; board && i < LINK_SIM_CORES && err == CORRAL_OK; i++)
+        err = connect_sender(s, i, d);
     return err;
 }
 
 enum corral_err session_profile_open(struct session *s, struct diag *d)
 {
+    const struct profiling_options options = {.bus = s->bus, .clock = s->clock};
+    bool board = session_is_board(s) && !s->options.no_listen;
     apply_config(s);
-    s->analysis = prof_analysis_new();
-    s->aggregate = s->analysis ? prof_analysis_aggregate(s->analysis) : NULL;
-    s->streams = s->analysis ? prof_streams_new(s->bus, s->analysis) : NULL;
-    if (!s->streams)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    bool board = session_is_board(s);
-    for (unsigned i = 0; board && i < LINK_SIM_CORES; i++)
-        if (open_sender(s, i, d) != CORRAL_OK)
-            return d->code;
-    if (name_sources(s, d) != CORRAL_OK)
+    s->profiling = profiling_new(&options, d);
+    if (!s->profiling)
         return d->code;
-    struct prof_collector_options options = {
-        .address = s->options.listen,
-        .port = (uint16_t)(s->options.listen_port < 0 ? PROF_PORT : s->options.listen_port),
-        .streams = s->streams,
-        .raw = on_raw_datagram,
-        .ctx = s,
-        .clock = s->clock,
-    };
-    s->collector = prof_collector_start(&options, d);
-    if (!s->collector)
-        return d->code;
-    for (unsigned i = 0; board && i < LINK_SIM_CORES; i++)
-        if (connect_sender(s, i, d) != CORRAL_OK)
-            return d->code;
-    return CORRAL_OK;
+    enum corral_err err = name_senders(s, board, d);
+    return err == CORRAL_OK && !s->options.no_listen ? start_listening(s, board, d) : err;
+}
+
+/* What runs on each core is what its samples are named after. */
+enum corral_err session_profile_images(struct session *s, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; s->profiling && i < s->core_count && err == CORRAL_OK; i++)
+        err = profiling_add_image(s->profiling, core_name(s->cores[i]), s->symbols[i], d);
+    return err;
 }
 
 /* What each interface received and lost, once nothing comes any more. */
@@ -128,8 +125,9 @@ static void write_capture_stats(struct session *s)
         return;
     int64_t now = host_clock_now(s->clock);
     session_profile_totals(s, &totals);
-    if (s->collector) /* errors stay with the writer */
-        capture_writer_stats(s->capture, s->capture_udp, now, prof_collector_taken(s->collector), totals.lost,
+    struct prof_collector *collector = profiling_collector(s->profiling);
+    if (collector) /* errors stay with the writer */
+        capture_writer_stats(s->capture, s->capture_udp, now, prof_collector_taken(collector), totals.lost,
                              NULL);
     for (size_t i = 0; i < s->log_count; i++) {
         struct tlog_consumer_stats stats;
@@ -141,15 +139,12 @@ static void write_capture_stats(struct session *s)
 
 void session_profile_close(struct session *s)
 {
-    prof_collector_finish(s->collector);
-    write_capture_stats(s);
-    prof_collector_stop(s->collector);
-    s->collector = NULL;
-    prof_streams_free(s->streams);
-    s->streams = NULL;
-    prof_analysis_free(s->analysis);
-    s->analysis = NULL;
-    s->aggregate = NULL;
+    if (s->profiling) {
+        profiling_finish(s->profiling);
+        write_capture_stats(s);
+    }
+    profiling_free(s->profiling);
+    s->profiling = NULL;
     for (unsigned i = 0; i < LINK_SIM_CORES; i++)
         if (s->senders[i] >= 0)
             close(s->senders[i]);
@@ -176,28 +171,37 @@ void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t s
         return;
     }
     s->datagrams_sent++;
-    if (prof_collector_wait(s->collector, s->datagrams_sent, DATAGRAM_WAIT_NS))
+    if (prof_collector_wait(profiling_collector(s->profiling), s->datagrams_sent, DATAGRAM_WAIT_NS))
         return;
     /* The kernel dropped it, or this host is very busy. The next ones must not wait for it again. */
-    s->datagrams_sent = prof_collector_taken(s->collector);
+    s->datagrams_sent = prof_collector_taken(profiling_collector(s->profiling));
     mark(s, core, "was not taken in time: it is lost or late, and this run cannot be repeated exactly");
 }
 
 uint16_t session_profile_port(const struct session *s)
 {
-    return s->collector ? prof_collector_port(s->collector) : 0;
+    struct prof_collector *collector = s->profiling ? profiling_collector(s->profiling) : NULL;
+    return collector ? prof_collector_port(collector) : 0;
 }
 
 void session_profile_totals(const struct session *s, struct prof_totals *totals)
 {
     *totals = (struct prof_totals){0};
-    if (s->streams)
-        prof_streams_get_totals(s->streams, totals);
+    if (s->profiling)
+        prof_streams_get_totals(profiling_streams(s->profiling), totals);
 }
 
-struct prof_aggregate *session_aggregate(struct session *s)
+struct profiling *session_profiling(struct session *s)
 {
-    return s->aggregate;
+    return s->profiling;
+}
+
+enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
+                                       struct diag *d)
+{
+    if (!s->profiling)
+        return diag_set(d, CORRAL_ERR_USAGE, "no profile is collected");
+    return profiling_export(s->profiling, format, path, d);
 }
 
 enum corral_err session_capture(struct session *s, struct capture_writer *capture, struct diag *d)

@@ -28,10 +28,23 @@ void profiling_free(struct profiling *p);
 struct prof_streams *profiling_streams(struct profiling *p);
 struct prof_analysis *profiling_analysis(struct profiling *p);
 
-/* "[SOURCE=]FILE[@OFFSET]": an image of one sender (by its name or "ADDR[:PORT]"), or of all. The file is
+/* The sender at `address` ("ADDR:PORT") is called `name`. Before it sends. */
+enum corral_err profiling_name_sender(struct profiling *p, const char *address, const char *name,
+                                      struct diag *d);
+/* Names of senders out of corral.yml (NULL is allowed), and with `images` the ELF files of their cores. */
+struct config;
+enum corral_err profiling_use_config(struct profiling *p, const struct config *config, bool images,
+                                     struct diag *d);
+
+/* "[SOURCE=]FILE[@OFFSET]": an image of one sender, or of all. SOURCE is its name, "ADDR[:PORT]", or its
+ * number in the report (from 0). All images come before the first report. The file is
  * read at once; CORRAL_ERR_* of symbol.h. An '@' or '=' that is part of a file's name is taken as such when
  * that file is there. */
 enum corral_err profiling_add_elf(struct profiling *p, const char *words, struct diag *d);
+/* The same in parts; `sender` NULL = all. */
+enum corral_err profiling_add_elf_of(struct profiling *p, const char *sender, const char *file,
+                                     uint64_t offset, struct diag *d);
+bool profiling_has_images(struct profiling *p);
 /* The image a session has opened already (borrowed; outlives this), for the sender named `source`. */
 enum corral_err profiling_add_image(struct profiling *p, const char *source, const struct symbol_index *image,
                                     struct diag *d);
@@ -40,6 +53,8 @@ enum corral_err profiling_add_image(struct profiling *p, const char *source, con
 enum corral_err profiling_listen(struct profiling *p, const struct prof_collector_options *options,
                                  struct diag *d);
 struct prof_collector *profiling_collector(struct profiling *p); /* NULL unless listening */
+/* Take what has come so far and end listening: the counts are final then. */
+void profiling_finish(struct profiling *p);
 
 /* Every UDP datagram to `port` of a capture file ("-" = standard input), in order; or the file is one raw
  * datagram when `raw_allowed` and it is no capture. Ends early with CORRAL_ERR_INTERRUPTED when *stop is set.
@@ -58,6 +73,7 @@ enum corral_err profiling_read_capture(struct profiling *p, const char *path, ui
  */
 enum corral_err profiling_control(struct profiling *p, const char *target, int64_t timeout_ns,
                                   struct diag *d);
+bool profiling_control_lost(struct profiling *p); /* it was connected, and the target closed it */
 /* Ask for the maps of processes that matter and are not known yet. Cheap; call it with each display. */
 void profiling_ask_maps(struct profiling *p, const struct prof_report *report);
 
@@ -67,6 +83,12 @@ struct prof_report *profiling_report(struct profiling *p, int thread, size_t hot
 /* Count anew from now on: senders and images stay. */
 void profiling_reset(struct profiling *p);
 
+/* Is `format` one of folded speedscope pprof gmon svg jsonl, and can `path` be written? Before collecting
+ * begins: CORRAL_ERR_USAGE, CORRAL_ERR_IO. */
+enum corral_err profiling_check_export(const char *format, const char *path, struct diag *d);
+/* A report made with stacks, so that several files and the text show one moment. */
+enum corral_err profiling_export_report(struct profiling *p, const struct prof_report *report,
+                                        const char *format, const char *path, struct diag *d);
 /* FORMAT:FILE, or the two apart. "jsonl" is no format of this: it is a sink of the events as they come. */
 enum corral_err profiling_export(struct profiling *p, const char *format, const char *path, struct diag *d);
 

@@ -6,8 +6,6 @@
 #include "clock/clock_domain.h"
 #include "clock/clock_unwrap.h"
 #include "coresight/rom_table.h"
-#include "prof/analysis.h"
-#include "prof/collector.h"
 #include "session/config.h"
 #include "session/session.h"
 #include "tlog/tlog_setup.h"
@@ -71,10 +69,7 @@ struct session {
     bool logs_stopped;
     struct session_log logs[SESSION_MAX_LOGS];
 
-    struct prof_analysis *analysis;
-    struct prof_aggregate *aggregate; /* the analysis' */
-    struct prof_streams *streams;
-    struct prof_collector *collector;
+    struct profiling *profiling; /* NULL without profile */
     int senders[LINK_SIM_CORES]; /* the board's datagram ports as UDP sockets, -1 = none */
     uint64_t datagrams_sent;     /* and expected at the collector; link's thread */
 
@@ -88,12 +83,16 @@ bool session_words_mean_board(const char *spec);
 /* The name of the file that the words "sim:A,B" give to core `core`; "" for the built-in image. */
 void session_image_name(const char *spec, unsigned core, char *out, size_t size);
 
+/* discover.c: what the core on this AP is called, before it is found */
+#define SESSION_LABEL_MAX 64
+const char *session_core_label(const struct session *s, unsigned ap, char out[SESSION_LABEL_MAX]);
 /* discover.c: on the link's thread; ctx is the session */
 enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d); /* before the board runs */
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);
 
 /* profile.c */
 enum corral_err session_profile_open(struct session *s, struct diag *d);
+enum corral_err session_profile_images(struct session *s, struct diag *d); /* once the cores are known */
 void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
 

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report as the exporters want it (export_profile.h): a track a sender with its own losses, stacks root
+ * first, the images as mappings, and the same remarks that the text shows. Computes nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "export/export_profile.h"
+#include "session/profiling_internal.h"
+#include "session/profiling_remarks.h"
+
+#define MAX_MAPPINGS 4096u /* an image at many places: more are left without */
+
+struct drawing {
+    struct profiling *p;
+    const struct prof_report *report;
+    struct export_frame *frames;
+    struct export_stack *stacks;
+    struct export_track *tracks;
+    struct export_mapping *mappings;
+    const struct symbol_index **images; /* of the mappings */
+    uint64_t *shifts;                   /* target address - image address, of the mappings */
+    size_t mapping_count;
+    char note[2048];
+};
+
+/* --- mappings ------------------------------------------------------------------------------------------- */
+
+/* From the first executable section to the end of the last, shifted to where it lies in the target. */
+static int add_mapping(struct drawing *w, const struct symbol_index *image, uint64_t shift)
+{
+    struct symbol_section section;
+    size_t n = symbol_section_count(image);
+    struct export_mapping mapping = {.start = UINT64_MAX, .path = symbol_path(image)};
+    if (w->mapping_count == MAX_MAPPINGS)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (!symbol_section_get(image, i, &section))
+            continue;
+        if (section.start < mapping.start) {
+            mapping.start = section.start;
+            mapping.file_offset = section.file_offset;
+        }
+        if (section.limit > mapping.limit)
+            mapping.limit = section.limit;
+    }
+    if (mapping.start >= mapping.limit)
+        return -1;
+    mapping.start += shift;
+    mapping.limit += shift;
+    mapping.build_id = symbol_build_id(image);
+    mapping.has_lines = symbol_has_lines(image);
+    mapping.big_endian = symbol_big_endian(image);
+    mapping.wide = symbol_wide(image);
+    w->images[w->mapping_count] = image;
+    w->shifts[w->mapping_count] = shift;
+    w->mappings[w->mapping_count] = mapping;
+    return (int)w->mapping_count++;
+}
+
+static int mapping_at(struct drawing *w, const struct symbol_space *space, uint32_t pid, uint64_t address)
+{
+    struct symbol_place place;
+    if (!space || !symbol_space_find(space, pid, address, &place) || !place.image)
+        return -1;
+    uint64_t shift = address - place.address;
+    for (size_t i = 0; i < w->mapping_count; i++)
+        if (w->images[i] == place.image && w->shifts[i] == shift)
+            return (int)i;
+    return add_mapping(w, place.image, shift);
+}
+
+/* Images without a sample are mappings, too: an exporter takes the byte order from them. */
+static void map_all_images(struct drawing *w, struct symbol_space *const *spaces, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; spaces[i] && k < symbol_space_image_count(spaces[i]); k++) {
+            uint64_t offset = 0;
+            const struct symbol_index *image = symbol_space_image(spaces[i], k, &offset);
+            bool known = false;
+            for (size_t m = 0; m < w->mapping_count; m++)
+                known |= w->images[m] == image && w->shifts[m] == offset;
+            if (image && !known)
+                add_mapping(w, image, offset);
+        }
+    }
+}
+
+/* --- stacks --------------------------------------------------------------------------------------------- */
+
+static void draw_stack(struct drawing *w, const struct symbol_space *space,
+                       const struct prof_report_stack *from, struct export_frame *frames,
+                       struct export_stack *to)
+{
+    for (size_t i = 0; i < from->depth; i++) {
+        bool inlined = i > 0 && from->addresses[i] == from->addresses[i - 1];
+        frames[i] = (struct export_frame){
+            .name = from->frames[i].name,
+            .file = from->frames[i].file,
+            .line = from->frames[i].line,
+            .address = from->addresses[i],
+            .inlined = inlined,
+            .mapping = inlined ? frames[i - 1].mapping : mapping_at(w, space, from->pid, from->addresses[i]),
+        };
+    }
+    *to = (struct export_stack){
+        .frames = frames,
+        .depth = from->depth,
+        .count = from->count,
+        .i_blocked = from->i_blocked,
+        .d_blocked = from->d_blocked,
+        .thread = (int)from->thread,
+        .pid = from->pid,
+    };
+}
+
+/* A track a sender, also one that sent nothing: a core without samples must not look like no core. */
+static void draw_tracks(struct drawing *w, struct symbol_space *const *spaces, size_t space_count)
+{
+    const struct prof_report *r = w->report;
+    size_t frame = 0, stack = 0;
+    for (size_t s = 0; s < r->source_count; s++) {
+        struct export_track *track = &w->tracks[s];
+        *track = (struct export_track){
+            .name = r->sources[s].name,
+            .stacks = &w->stacks[stack],
+            .lost_packets = r->sources[s].totals.lost,
+            .sampling_hz = r->sources[s].sampling_hz > 0 ? r->sources[s].sampling_hz : 0,
+        };
+        for (size_t i = 0; i < r->stack_count; i++) {
+            if (r->stacks[i].source != s)
+                continue;
+            draw_stack(w, s < space_count ? spaces[s] : NULL, &r->stacks[i], &w->frames[frame],
+                       &w->stacks[stack++]);
+            frame += r->stacks[i].depth;
+            track->count++;
+        }
+    }
+}
+
+static bool make_room(struct drawing *w)
+{
+    size_t frames = 1;
+    for (size_t i = 0; i < w->report->stack_count; i++)
+        frames += w->report->stacks[i].depth;
+    w->frames = calloc(frames, sizeof(*w->frames));
+    w->stacks = calloc(w->report->stack_count + 1, sizeof(*w->stacks));
+    w->tracks = calloc(w->report->source_count + 1, sizeof(*w->tracks));
+    w->mappings = calloc(MAX_MAPPINGS, sizeof(*w->mappings));
+    w->images = calloc(MAX_MAPPINGS, sizeof(*w->images));
+    w->shifts = calloc(MAX_MAPPINGS, sizeof(*w->shifts));
+    return w->frames && w->stacks && w->tracks && w->mappings && w->images && w->shifts;
+}
+
+static void free_drawing(struct drawing *w)
+{
+    free(w->frames);
+    free(w->stacks);
+    free(w->tracks);
+    free(w->mappings);
+    free(w->images);
+    free(w->shifts);
+}
+
+static enum corral_err write_note(struct drawing *w, struct diag *d)
+{
+    struct profiling_remarks *remarks = calloc(1, sizeof(*remarks));
+    if (!remarks)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    profiling_remarks_find(w->report, remarks);
+    profiling_remarks_line(remarks, w->note, sizeof(w->note));
+    free(remarks);
+    return CORRAL_OK;
+}
+
+static double seconds_of(const struct prof_report *report)
+{
+    double most = 0;
+    for (size_t i = 0; i < report->source_count; i++)
+        if (report->sources[i].seconds > most)
+            most = report->sources[i].seconds;
+    return most;
+}
+
+enum corral_err profiling_export_report(struct profiling *p, const struct prof_report *report,
+                                        const char *format, const char *path, struct diag *d)
+{
+    struct symbol_space *spaces[PROF_MAX_SOURCES];
+    struct drawing w = {.p = p, .report = report};
+    size_t n = profiling_spaces_of(p, report, spaces);
+    enum corral_err err =
+        make_room(&w) ? write_note(&w, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (err == CORRAL_OK) {
+        draw_tracks(&w, spaces, n);
+        map_all_images(&w, spaces, n);
+        const struct export_profile profile = {
+            .title = "corral profile",
+            .tracks = w.tracks,
+            .count = report->source_count,
+            .mappings = w.mappings,
+            .mapping_count = w.mapping_count,
+            .start_ns = p->start_ns,
+            .seconds = seconds_of(report),
+            .note = w.note[0] ? w.note : NULL,
+        };
+        err = export_profile_as(&profile, format, path, d);
+    }
+    free_drawing(&w);
+    return err;
+}
+
+enum corral_err profiling_export(struct profiling *p, const char *format, const char *path, struct diag *d)
+{
+    struct prof_report *report = profiling_report(p, -1, 0, true, d);
+    if (!report)
+        return d ? d->code : CORRAL_ERR_NO_MEMORY;
+    enum corral_err err = profiling_export_report(p, report, format, path, d);
+    prof_report_free(report);
+    return err;
+}
+
+/* --- before anything is collected ----------------------------------------------------------------------- */
+
+static enum corral_err refuse_file(const char *path, const char *why, struct diag *d)
+{
+    diag_set(d, CORRAL_ERR_IO, "%.200s: cannot be written: %s", path, why);
+    diag_object(d, "%.150s", path);
+    return CORRAL_ERR_IO;
+}
+
+/* Files are written under another name in the same folder, so the folder is what counts. */
+static enum corral_err check_folder(const char *path, struct diag *d)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    if (slash && (size_t)(slash - path) >= sizeof(folder))
+        return refuse_file(path, strerror(ENAMETOOLONG), d);
+    if (slash) {
+        memcpy(folder, path, (size_t)(slash - path) + (slash == path));
+        folder[(size_t)(slash - path) + (slash == path)] = '\0';
+    }
+    if (access(folder, W_OK | X_OK) != 0)
+        return refuse_file(path, strerror(errno), d);
+    return slash && !slash[1] ? refuse_file(path, strerror(EISDIR), d) : CORRAL_OK;
+}
+
+enum corral_err profiling_check_export(const char *format, const char *path, struct diag *d)
+{
+    static const char *const formats[] = {"folded", "speedscope", "pprof", "gmon", "svg", "jsonl"};
+    struct stat st;
+    bool known = false;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        known |= strcmp(formats[i], format) == 0;
+    if (!known) {
+        diag_set(d, CORRAL_ERR_USAGE, "there is no export format '%.60s'", format);
+        diag_hint(d, "there are folded, speedscope, pprof, gmon, svg and jsonl");
+        return CORRAL_ERR_USAGE;
+    }
+    if (!path[0])
+        return diag_set(d, CORRAL_ERR_USAGE, "no file is given for the format '%s'", format);
+    if (stat(path, &st) != 0)
+        return errno == ENOENT ? check_folder(path, d) : refuse_file(path, strerror(errno), d);
+    if (S_ISDIR(st.st_mode))
+        return refuse_file(path, strerror(EISDIR), d);
+    if (!S_ISREG(st.st_mode))
+        return access(path, W_OK) == 0 ? CORRAL_OK : refuse_file(path, strerror(errno), d);
+    return check_folder(path, d);
+}
