@@ -131,27 +131,25 @@ static enum corral_err play(const struct cli *cli, const struct demo_options *o,
     return err == CORRAL_OK ? session_drain_logs(s, d) : err;
 }
 
+/* The board's ports are the first senders, in the order of its cores. */
 static enum corral_err collect_top(struct session *s, struct demo_result *r, struct diag *d)
 {
-    struct symbol_index *symbols[LINK_SIM_CORES] = {session_symbols(s, 0), session_symbols(s, 1)};
     unsigned taken[LINK_SIM_CORES] = {0};
-    size_t n = 0;
-    struct prof_function *f = prof_aggregate_functions(session_aggregate(s), symbols, LINK_SIM_CORES, &n);
-    if (!f)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < n; i++) {
-        unsigned core = f[i].source;
-        struct symbol_function at;
-        if (core >= LINK_SIM_CORES || taken[core]++ >= DEMO_TOP)
+    struct prof_report *report = profiling_report(session_profiling(s), -1, 0, false, d);
+    if (!report)
+        return d->code;
+    for (size_t i = 0; i < report->function_count; i++) {
+        const struct prof_report_function *f = &report->functions[i];
+        unsigned core = f->source;
+        if (f->self == 0 || core >= LINK_SIM_CORES || taken[core]++ >= DEMO_TOP)
             continue;
         struct demo_function *top = &r->top[r->top_count++];
-        *top =
-            (struct demo_function){.core = core, .count = f[i].count, .share = f[i].share, .board_share = -1};
-        snprintf(top->name, sizeof(top->name), "%s", f[i].name);
-        if (symbols[core] && symbol_function_at(symbols[core], f[i].address, &at))
-            top->board_share = session_exact_share(s, core, (uint32_t)at.address, (uint32_t)at.size);
+        *top = (struct demo_function){.core = core, .count = f->self, .share = f->share, .board_share = -1};
+        snprintf(top->name, sizeof(top->name), "%s", f->frame.name);
+        if (f->image && f->address <= UINT32_MAX && f->size <= UINT32_MAX)
+            top->board_share = session_exact_share(s, core, (uint32_t)f->address, (uint32_t)f->size);
     }
-    free(f);
+    prof_report_free(report);
     return CORRAL_OK;
 }
 

@@ -11,8 +11,8 @@
 #include "base/host_clock.h"
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {&cmd_demo, &cmd_scan, &cmd_status, &cmd_halt,
-                                                     &cmd_run,  &cmd_log,  &cmd_decode, &cmd_sim};
+static const struct cli_command *const commands[] = {
+    &cmd_demo, &cmd_scan, &cmd_status, &cmd_halt, &cmd_run, &cmd_log, &cmd_profile, &cmd_decode, &cmd_sim};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
@@ -32,7 +32,7 @@ const struct cli_command cmd_decode = {
     .summary = "read firmware log buffers or profile packets from files",
     .help =
         "Usage: corral [--json] decode tlog [--staging N] [--level L] FILE...\n"
-        "       corral [--json] decode prof [--port N] FILE...\n"
+        "       corral [--json] decode prof [--port N] [--elf [SOURCE=]FILE[@OFFSET]]... FILE...\n"
         "\n"
         "tlog  Each FILE is one shared log buffer; its length is the buffer's capacity. Several files are\n"
         "      successive batches of one stream: what is lost between them is counted.\n"
@@ -41,6 +41,8 @@ const struct cli_command cmd_decode = {
         "prof  FILE is a pcap or pcapng capture, or one raw datagram.\n"
         "      For both, - is standard input.\n"
         "      --port N     the UDP destination port to read in captures (default 51080)\n"
+        "      --elf [SOURCE=]FILE[@OFFSET]  names for the addresses in the summary, as for 'corral "
+        "profile'\n"
         "\n"
         "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
         "\n"

@@ -7,43 +7,74 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "cli/render_profile.h"
+
 static int by_pc(const void *x, const void *y)
 {
-    const struct prof_hot *a = x, *b = y;
+    const struct prof_summary_line *a = x, *b = y;
 
-    return (a->pc > b->pc) - (a->pc < b->pc);
+    if (a->pc != b->pc)
+        return a->pc > b->pc ? 1 : -1;
+    return (a->count < b->count) - (a->count > b->count);
 }
 
 static int by_count(const void *x, const void *y)
 {
-    const struct prof_hot *a = x, *b = y;
+    const struct prof_summary_line *a = x, *b = y;
 
     return a->count != b->count ? (a->count < b->count) - (a->count > b->count) : by_pc(x, y);
 }
 
-enum corral_err prof_summary_make(struct prof_summary *summary, struct prof_streams *streams,
-                                  struct prof_aggregate *aggregate, struct diag *d)
+/* One address of several senders or processes is one line; the biggest of them names it. */
+static size_t merge_lines(struct prof_summary_line *lines, const struct prof_report *report)
 {
-    size_t n = 0, kept = 0;
-    struct prof_hot *hot = prof_aggregate_hot(aggregate, &n);
+    size_t kept = 0;
 
-    if (!hot)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory to sort the profile's addresses");
-    prof_streams_get_totals(streams, &summary->totals);
-    summary->thread_count = prof_streams_threads(streams, summary->threads);
-    qsort(hot, n, sizeof(*hot), by_pc);
-    for (size_t i = 0; i < n; i++) {
-        if (kept && hot[kept - 1].pc == hot[i].pc)
-            hot[kept - 1].count += hot[i].count;
-        else
-            hot[kept++] = hot[i];
+    for (size_t i = 0; i < report->hot_count; i++) {
+        const struct prof_report_hot *hot = &report->hot[i];
+        lines[i] = (struct prof_summary_line){.pc = hot->pc, .count = hot->count};
+        if (hot->image && hot->frame_count) { /* the function's name, the place of the address */
+            lines[i].frame = hot->frames[0];
+            lines[i].frame.name = hot->frames[hot->frame_count - 1].name;
+        }
     }
-    qsort(hot, kept, sizeof(*hot), by_count);
-    summary->top_count = kept < PROF_SUMMARY_TOP ? kept : PROF_SUMMARY_TOP;
+    qsort(lines, report->hot_count, sizeof(*lines), by_pc);
+    for (size_t i = 0; i < report->hot_count; i++) {
+        if (kept && lines[kept - 1].pc == lines[i].pc) {
+            lines[kept - 1].count += lines[i].count;
+            if (!lines[kept - 1].frame.name)
+                lines[kept - 1].frame = lines[i].frame;
+        } else {
+            lines[kept++] = lines[i];
+        }
+    }
+    qsort(lines, kept, sizeof(*lines), by_count);
+    return kept;
+}
+
+enum corral_err prof_summary_make(struct prof_summary *summary, struct profiling *profiling, struct diag *d)
+{
+    summary->report = profiling_report(profiling, -1, SIZE_MAX, false, d);
+    if (!summary->report)
+        return d->code;
+    struct prof_summary_line *lines = calloc(summary->report->hot_count + 1, sizeof(*lines));
+    if (!lines)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory to sort the profile's addresses");
+    summary->totals = summary->report->totals;
+    summary->thread_count = prof_streams_threads(profiling_streams(profiling), summary->threads);
+    summary->named = profiling_has_images(profiling);
+    size_t n = merge_lines(lines, summary->report);
+    summary->top_count = n < PROF_SUMMARY_TOP ? n : PROF_SUMMARY_TOP;
     for (size_t i = 0; i < summary->top_count; i++)
-        summary->top[i] = hot[i];
-    free(hot);
+        summary->top[i] = lines[i];
+    free(lines);
     return CORRAL_OK;
+}
+
+void prof_summary_free(struct prof_summary *summary)
+{
+    prof_report_free(summary->report);
+    summary->report = NULL;
 }
 
 static json_t *number(uint64_t n)
@@ -68,9 +99,13 @@ static json_t *top_json(const struct prof_summary *s)
 {
     json_t *top = json_array();
 
-    for (size_t i = 0; i < s->top_count; i++) /* names need an ELF, which decoding does without */
-        json_array_append_new(top, json_pack("{s:o,s:o,s:n,s:n,s:n}", "pc", number(s->top[i].pc), "count",
-                                             number(s->top[i].count), "function", "file", "line"));
+    for (size_t i = 0; i < s->top_count; i++) {
+        const struct prof_summary_line *line = &s->top[i];
+        json_array_append_new(top, json_pack("{s:o,s:o,s:s?,s:s?,s:o}", "pc", number(line->pc), "count",
+                                             number(line->count), "function", line->frame.name, "file",
+                                             line->frame.file, "line",
+                                             line->frame.line ? number(line->frame.line) : json_null()));
+    }
     return top;
 }
 
@@ -155,7 +190,20 @@ void prof_summary_text(const struct prof_summary *s, FILE *out)
     }
     if (s->top_count)
         fprintf(out, "\naddress        samples       %%\n");
-    for (size_t i = 0; i < s->top_count; i++) /* an address shown is active, so the total is not 0 */
-        fprintf(out, "0x%08" PRIx32 " %11" PRIu64 " %7.1f\n", s->top[i].pc, s->top[i].count,
-                100.0 * (double)s->top[i].count / (double)t->active_samples);
+    for (size_t i = 0; i < s->top_count; i++) { /* an address shown is active, so the total is not 0 */
+        const struct prof_summary_line *line = &s->top[i];
+        char place[256];
+        fprintf(out, "0x%08" PRIx64 " %11" PRIu64 " %7.1f", line->pc, line->count,
+                100.0 * (double)line->count / (double)t->active_samples);
+        if (s->named) {
+            render_profile_place(place, sizeof(place), line->frame.file, line->frame.line);
+            fputs("  ", out);
+            render_profile_cell(out, line->frame.name ? line->frame.name : "[unknown]", 24, place[0] != '\0');
+            putc(place[0] ? ' ' : '\n', out);
+            if (place[0])
+                render_profile_cell(out, place, 22, false);
+        }
+        if (!s->named || place[0])
+            putc('\n', out);
+    }
 }

@@ -7,9 +7,7 @@
 
 #include <stdio.h>
 
-#include "capture/capture_reader.h"
-#include "prof/aggregate.h"
-#include "prof/stream.h"
+#include "session/profiling.h"
 
 #define PROF_SUMMARY_TOP 20 /* addresses shown */
 
@@ -17,15 +15,20 @@ struct prof_summary {
     struct prof_totals totals;
     struct prof_thread_row threads[PROFILE_MAX_THREADS];
     size_t thread_count;
-    struct prof_hot top[PROF_SUMMARY_TOP]; /* by pc alone, most samples first */
+    struct prof_report *report; /* whose frames the lines below borrow */
+    struct prof_summary_line {
+        uint64_t pc, count;
+        struct prof_report_frame frame; /* name NULL where no image covers the address */
+    } top[PROF_SUMMARY_TOP];            /* by pc alone, most samples first */
     size_t top_count;
-    struct capture_reader_stats capture; /* summed over the capture files */
+    bool named;                          /* there were images */
+    struct profiling_file_stats capture; /* summed over the capture files */
     uint64_t damaged_files;
 };
 
-/* Fills all but the capture's part. CORRAL_ERR_NO_MEMORY. */
-enum corral_err prof_summary_make(struct prof_summary *summary, struct prof_streams *streams,
-                                  struct prof_aggregate *aggregate, struct diag *d);
+/* Fills all but the capture's part. CORRAL_ERR_NO_MEMORY. Free what it holds with prof_summary_free. */
+enum corral_err prof_summary_make(struct prof_summary *summary, struct profiling *profiling, struct diag *d);
+void prof_summary_free(struct prof_summary *summary);
 
 /* One line of JSON; CORRAL_ERR_NO_MEMORY. Write errors show when `out` is closed. */
 enum corral_err prof_summary_json(const struct prof_summary *s, FILE *out, struct diag *d);

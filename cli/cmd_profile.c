@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `corral profile`: collect a statistical profile from whatever sends one, then report. Thin over
+ * session/profiling.h; what is shown and exported comes from one report, made when nothing comes any more.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/profile_options.h"
+#include "cli/render_profile.h"
+#include "export/export_sinks.h"
+#include "session/config.h"
+#include "session/session.h"
+
+#define SLICE_NS   (50 * NS_PER_MS)
+#define FOREVER    INT64_MAX
+#define TELL_NS    (500 * NS_PER_MS)
+#define ASK_NS     (1 * NS_PER_S)
+#define CONNECT_NS (10 * NS_PER_S)
+
+struct profile {
+    const struct cli *cli;
+    struct profile_options o;
+    struct config *config;
+    struct event_bus *bus;
+    struct host_clock *clock; /* ours, where there is no session */
+    struct session *session;  /* or NULL */
+    struct profiling *profiling;
+    struct profiling_file_stats files;
+    uint64_t damaged_files;
+    uint64_t events_dropped;
+    struct diag damage; /* of the last damaged file */
+    bool told;          /* a line of progress stands on the terminal */
+    int64_t next_tell, next_ask;
+};
+
+/* --- progress: on a terminal's stderr only -------------------------------------------------------------- */
+
+static bool wants_progress(const struct profile *p)
+{
+    return !p->cli->quiet && isatty(STDERR_FILENO);
+}
+
+static void tell_live(struct profile *p, int64_t now)
+{
+    struct prof_totals t;
+    if (!wants_progress(p) || now < p->next_tell)
+        return;
+    p->next_tell = now + TELL_NS;
+    prof_streams_get_totals(profiling_streams(p->profiling), &t);
+    fprintf(stderr, "\r%" PRIu64 " packets, %" PRIu64 " samples, %" PRIu64 " lost; Ctrl-C ends \x1b[K",
+            t.packets, t.samples, t.lost);
+    fflush(stderr);
+    p->told = true;
+}
+
+static void tell_file(void *ctx, uint64_t done, uint64_t size)
+{
+    struct profile *p = ctx;
+    if (!wants_progress(p))
+        return;
+    if (size)
+        fprintf(stderr, "\r%3.0f %% read \x1b[K", 100.0 * (double)done / (double)size);
+    else
+        tell_live(p, p->next_tell);
+    fflush(stderr);
+    p->told = true;
+}
+
+static void clear_progress(struct profile *p)
+{
+    if (p->told)
+        fputs("\r\x1b[K", stderr);
+    p->told = false;
+}
+
+/* --- opening -------------------------------------------------------------------------------------------- */
+
+static bool has_link(const struct profile *p)
+{
+    if (p->cli->link || p->o.pcsr)
+        return true;
+    return p->o.pcap_count == 0 && p->config && p->config->link;
+}
+
+static enum corral_err attach_events(struct profile *p, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < p->o.export_count && err == CORRAL_OK; i++) {
+        if (strcmp(p->o.exports[i].format, "jsonl") != 0)
+            continue;
+        struct sink *sink = export_jsonl_open(p->o.exports[i].path, d);
+        err = sink ? event_bus_attach(p->bus, sink, d) : d->code;
+        if (sink && err != CORRAL_OK)
+            sink_free(sink, NULL);
+    }
+    return err;
+}
+
+static bool wants_events(const struct profile *p)
+{
+    for (size_t i = 0; i < p->o.export_count; i++)
+        if (strcmp(p->o.exports[i].format, "jsonl") == 0)
+            return true;
+    return false;
+}
+
+static enum corral_err open_session(struct profile *p, struct diag *d)
+{
+    const struct session_options options = {
+        .link = p->cli->link,
+        .config = p->config,
+        .profile = true,
+        .no_listen = p->o.pcsr && !p->o.listen_given,
+        .listen = p->o.listen,
+        .listen_port = p->o.listen_port,
+        .timeout_ns = p->cli->timeout_ns,
+        .bus = p->bus,
+    };
+    p->session = session_open(&options, d);
+    if (!p->session)
+        return d->code;
+    p->profiling = session_profiling(p->session);
+    return CORRAL_OK;
+}
+
+static enum corral_err open_profiling(struct profile *p, struct diag *d)
+{
+    p->clock = host_clock_new_real();
+    if (!p->clock)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    const struct profiling_options options = {.bus = wants_events(p) ? p->bus : NULL, .clock = p->clock};
+    p->profiling = profiling_new(&options, d);
+    return p->profiling ? profiling_use_config(p->profiling, p->config, p->o.elf_count == 0, d) : d->code;
+}
+
+static enum corral_err add_elfs(struct profile *p, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < p->o.elf_count && err == CORRAL_OK; i++)
+        err = profiling_add_elf(p->profiling, p->o.elfs[i], d);
+    return err;
+}
+
+/* A file that is sure to be refused at the end is refused at the beginning. */
+static enum corral_err check_exports(struct profile *p, struct diag *d)
+{
+    for (size_t i = 0; i < p->o.export_count; i++) {
+        if (strcmp(p->o.exports[i].format, "gmon") != 0 || profiling_has_images(p->profiling))
+            continue;
+        diag_set(d, CORRAL_ERR_UNSUPPORTED,
+                 "--export: a gmon file needs an ELF file: its byte order and its "
+                 "ranges are in no packet");
+        diag_hint(d, "give it with --elf");
+        return CORRAL_ERR_UNSUPPORTED;
+    }
+    return CORRAL_OK;
+}
+
+static enum corral_err open_all(struct profile *p, struct diag *d)
+{
+    p->bus = event_bus_new();
+    if (!p->bus)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = cli_load_config(p->cli, &p->config, d);
+    if (err == CORRAL_OK)
+        err = has_link(p) ? open_session(p, d) : open_profiling(p, d);
+    if (err == CORRAL_OK)
+        err = add_elfs(p, d);
+    if (err == CORRAL_OK && p->session)
+        err = session_connect(p->session, d);
+    if (err == CORRAL_OK)
+        err = check_exports(p, d);
+    return err == CORRAL_OK ? attach_events(p, d) : err;
+}
+
+/* --- collecting ----------------------------------------------------------------------------------------- */
+
+static void add_stats(struct profile *p, const struct profiling_file_stats *one)
+{
+    p->files.packets += one->packets;
+    p->files.udp += one->udp;
+    p->files.other += one->other;
+    p->files.fragments += one->fragments;
+    p->files.cut += one->cut;
+    p->files.unknown_linktype += one->unknown_linktype;
+    if (!one->damaged)
+        return;
+    p->damaged_files++;
+    p->damage = one->damage;
+}
+
+/* A pipe has no end of its own, so a signal is how it is ended; a file that was not read to its end would
+ * be a profile of something else than it says. */
+static bool is_stream(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 && fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static enum corral_err read_files(struct profile *p, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < p->o.pcap_count && err == CORRAL_OK; i++) {
+        struct profiling_file_stats stats = {0};
+        err = profiling_read_capture(p->profiling, p->o.pcaps[i], p->o.port, false, cli_stop_flag(),
+                                     tell_file, p, &stats, d);
+        add_stats(p, &stats);
+        if (err == CORRAL_ERR_INTERRUPTED && is_stream(p->o.pcaps[i]))
+            return CORRAL_OK;
+    }
+    return err;
+}
+
+/* Without a session: listen ourselves. */
+static enum corral_err start_listening(struct profile *p, struct diag *d)
+{
+    const struct config *c = p->config;
+    const char *address = p->o.listen ? p->o.listen : c && c->listen[0] ? c->listen : NULL;
+    int port = p->o.listen_port >= 0      ? p->o.listen_port
+               : c && c->listen_port >= 0 ? c->listen_port
+                                          : PROF_PORT;
+    const struct prof_collector_options options = {
+        .address = address, .port = (uint16_t)port, .clock = p->clock};
+    return profiling_listen(p->profiling, &options, d);
+}
+
+static void tell_start(struct profile *p)
+{
+    struct prof_collector *collector = profiling_collector(p->profiling);
+    if (p->cli->quiet || p->cli->json || !collector || p->session)
+        return;
+    fprintf(stderr, "corral: collecting on UDP port %u%s\n", (unsigned)prof_collector_port(collector),
+            p->o.ns < 0 ? "; Ctrl-C ends and reports" : "");
+}
+
+/* Maps of processes come while it runs, so that the report has names for them. */
+static void ask_maps(struct profile *p, int64_t now)
+{
+    if (!p->o.connect || now < p->next_ask)
+        return;
+    p->next_ask = now + ASK_NS;
+    struct prof_report *report = profiling_report(p->profiling, -1, 0, false, NULL);
+    if (report)
+        profiling_ask_maps(p->profiling, report);
+    prof_report_free(report);
+}
+
+static enum corral_err wait_slice(struct profile *p, int64_t ns, struct diag *d)
+{
+    if (p->session)
+        return session_run_for(p->session, ns, cli_stop_flag(), d);
+    host_clock_sleep(p->clock, ns);
+    return event_bus_drain(p->bus, d);
+}
+
+/* Interrupted is how a collection without an end ends. */
+static enum corral_err collect(struct profile *p, struct diag *d)
+{
+    const atomic_bool *stop = cli_stop_flag();
+    struct host_clock *clock = p->session ? session_clock(p->session) : p->clock;
+    enum corral_err err = CORRAL_OK;
+    int64_t left = p->o.ns < 0 ? FOREVER : p->o.ns;
+    while (err == CORRAL_OK && left > 0 && !atomic_load(stop)) {
+        int64_t before = host_clock_now(clock);
+        tell_live(p, before);
+        ask_maps(p, before);
+        err = wait_slice(p, left < SLICE_NS ? left : SLICE_NS, d);
+        if (left != FOREVER)
+            left -= host_clock_now(clock) - before;
+    }
+    return err == CORRAL_ERR_INTERRUPTED ? CORRAL_OK : err;
+}
+
+static bool is_live(const struct profile *p)
+{
+    return p->session || p->o.listen_given || p->o.connect || p->o.pcap_count == 0;
+}
+
+static enum corral_err collect_live(struct profile *p, struct diag *d)
+{
+    enum corral_err err = p->session ? CORRAL_OK : start_listening(p, d);
+    if (err == CORRAL_OK && p->o.connect)
+        err = profiling_control(p->profiling, p->o.connect,
+                                p->cli->timeout_ns > 0 ? p->cli->timeout_ns : CONNECT_NS, d);
+    if (err != CORRAL_OK)
+        return err;
+    tell_start(p);
+    err = collect(p, d);
+    return err;
+}
+
+/* --- what came out -------------------------------------------------------------------------------------- */
+
+/* What the report cannot know: how the packets got here. */
+static void add_remarks(struct profile *p, struct profiling_remarks *remarks)
+{
+    struct prof_collector *collector = profiling_collector(p->profiling);
+    if (p->events_dropped)
+        profiling_remarks_add(remarks, PROFILING_LOSS, -1, "events-dropped",
+                              "%" PRIu64 " events did not get into the jsonl file: it is too slow",
+                              p->events_dropped);
+    if (p->damaged_files)
+        profiling_remarks_add(remarks, PROFILING_LOSS, -1, "damaged-file", "%s%s; what came before stands",
+                              p->damage.message, p->damaged_files > 1 ? ", and other files are damaged" : "");
+    if (p->files.cut)
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "cut-frames",
+                              "%" PRIu64 " frames were cut when they were captured and are not read: capture "
+                              "with a longer snap length",
+                              p->files.cut);
+    if (p->files.fragments)
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "fragments",
+                              "%" PRIu64 " fragments of IP packets are not read", p->files.fragments);
+    if (collector && prof_collector_receive_buffer(collector) < PROF_BUFFER_ENOUGH)
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "small-buffer",
+                              "the kernel gave a receive buffer of only %zu bytes, in which a burst may be "
+                              "lost: raise net.core.rmem_max",
+                              prof_collector_receive_buffer(collector));
+    if (profiling_control_lost(p->profiling))
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "connection",
+                              "%s closed the control connection before the end", p->o.connect);
+}
+
+static enum corral_err export_files(struct profile *p, const struct prof_report *report, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < p->o.export_count && err == CORRAL_OK; i++)
+        if (strcmp(p->o.exports[i].format, "jsonl") != 0)
+            err = profiling_export_report(p->profiling, report, p->o.exports[i].format, p->o.exports[i].path,
+                                          d);
+    return err;
+}
+
+/* As many addresses of each sender as are shown; a report lists them over all. */
+static void keep_top(struct prof_report *report, size_t top)
+{
+    size_t kept = 0, taken[PROF_MAX_SOURCES + 1] = {0};
+    for (size_t i = 0; i < report->hot_count; i++) {
+        unsigned source =
+            report->hot[i].source <= PROF_MAX_SOURCES ? report->hot[i].source : PROF_MAX_SOURCES;
+        if (taken[source]++ < top)
+            report->hot[kept++] = report->hot[i];
+    }
+    report->hot_count = kept;
+}
+
+static enum corral_err show(struct profile *p, const struct prof_report *report,
+                            struct profiling_remarks *remarks, struct diag *d)
+{
+    profiling_remarks_find(report, remarks);
+    add_remarks(p, remarks);
+    if (p->cli->json) {
+        const struct render_profile_source source = {.files = p->o.pcap_count ? &p->files : NULL,
+                                                     .damaged_files = p->damaged_files,
+                                                     .events_dropped = p->events_dropped};
+        return render_profile_json(stdout, report, remarks, p->o.thread, &source, d);
+    }
+    const struct render_profile r = {.out = stdout,
+                                     .width = render_profile_width(stdout),
+                                     .colour = cli_want_colour(stdout),
+                                     .top = p->o.top,
+                                     .thread = p->o.thread};
+    render_profile_text(&r, report, remarks);
+    return CORRAL_OK;
+}
+
+static enum corral_err judge_loss(struct profile *p, const struct prof_report *report, struct diag *d)
+{
+    uint64_t loss = profiling_loss(report) + p->damaged_files + p->events_dropped;
+    if (!p->o.fail_on_loss || loss == 0)
+        return CORRAL_OK;
+    fflush(stdout);
+    return diag_set(d, CORRAL_ERR_DATA_LOST, "data was lost: %" PRIu64 " packets%s", report->totals.lost,
+                    loss > report->totals.lost ? ", and more (see the report)" : "");
+}
+
+/* The files first: the text on a pipe that nobody reads must not keep them from being written. */
+static enum corral_err report_all(struct profile *p, struct diag *d)
+{
+    struct profiling_remarks *remarks = calloc(1, sizeof(*remarks));
+    struct prof_report *report =
+        remarks ? profiling_report(p->profiling, p->o.thread, p->o.top * PROF_MAX_SOURCES, true, d) : NULL;
+    enum corral_err err = !remarks  ? diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory")
+                          : !report ? d->code
+                                    : CORRAL_OK;
+    p->events_dropped = event_bus_dropped(p->bus);
+    if (err == CORRAL_OK)
+        keep_top(report, p->o.top);
+    struct diag late = DIAG_INIT;
+    enum corral_err written = err == CORRAL_OK ? export_files(p, report, &late) : CORRAL_OK;
+    if (err == CORRAL_OK)
+        err = show(p, report, remarks, d);
+    if (err == CORRAL_OK && written != CORRAL_OK) {
+        fflush(stdout);
+        err = written;
+        *d = late;
+    }
+    if (err == CORRAL_OK)
+        err = judge_loss(p, report, d);
+    prof_report_free(report);
+    free(remarks);
+    return err;
+}
+
+static void close_all(struct profile *p)
+{
+    if (p->session)
+        session_close(p->session); /* frees the profile, too */
+    else
+        profiling_free(p->profiling);
+    host_clock_free(p->clock);
+    config_free(p->config);
+}
+
+static int profile(struct profile *p)
+{
+    struct diag d = DIAG_INIT, late = DIAG_INIT;
+    cli_stop_flag(); /* from here on Ctrl-C finds files that must be closed properly */
+    enum corral_err err = open_all(p, &d);
+    if (err == CORRAL_OK)
+        err = read_files(p, &d);
+    if (err == CORRAL_OK && is_live(p))
+        err = collect_live(p, &d);
+    clear_progress(p);
+    if (err == CORRAL_OK) {
+        profiling_finish(p->profiling); /* only now is it known what was lost */
+        err = event_bus_flush(p->bus, &d);
+    }
+    if (err == CORRAL_OK)
+        err = report_all(p, &d);
+    close_all(p);
+    enum corral_err closing = event_bus_free(p->bus, &late);
+    if (err == CORRAL_OK && closing != CORRAL_OK) {
+        err = closing;
+        d = late;
+    }
+    return err == CORRAL_OK ? 0 : cli_fail(p->cli, &d);
+}
+
+/* --- the command ------------------------------------------------------------------------------------------
+ */
+
+static int cmd_profile_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
+{
+    struct profile *p = calloc(1, sizeof(*p));
+    struct diag d = DIAG_INIT;
+    int exit_code = 0;
+    if (!p) {
+        diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return cli_fail(cli, &d);
+    }
+    p->cli = cli;
+    if (profile_options_parse(cli, command, argc, argv, &p->o, &exit_code)) {
+        if (p->o.diff[0]) {
+            exit_code = profile_compare(cli, &p->o);
+        } else {
+            exit_code = profile(p);
+        }
+    }
+    free(p);
+    return exit_code;
+}
+
+const struct cli_command cmd_profile = {
+    .name = "profile",
+    .summary = "collect a statistical profile, then report where the time goes",
+    .help =
+        "Usage: corral [--link LINK] [--json] profile [OPTION]...\n"
+        "       corral [--json] profile [--elf ...] --diff A B\n"
+        "\n"
+        "Collects the packets of a target's sampler until --seconds are over or Ctrl-C, and reports: what\n"
+        "was lost, where the time goes, threads, functions, addresses, counters, memory and latencies.\n"
+        "\n"
+        "  --listen ADDR:PORT   collect UDP packets there (default 127.0.0.1:51080; port 0 = any free one)\n"
+        "  --connect HOST[:PORT]  have the target's daemon send here, and take the process maps it tells\n"
+        "  --pcap FILE          read a capture file instead, - is standard input; may be given again\n"
+        "  --port N             the UDP destination port to read in captures (default 51080)\n"
+        "  --pcsr               sample the cores' PC over the debug link; the firmware needs no sampler\n"
+        "  --elf [SOURCE=]FILE[@OFFSET]  names for addresses: of the sender SOURCE (its name, ADDR[:PORT],\n"
+        "                       or its number in the report), or of all; loaded OFFSET bytes higher\n"
+        "  --seconds S          end after S seconds (target time on the virtual board)\n"
+        "  --export FORMAT:FILE folded, speedscope, pprof, gmon, svg, or jsonl (the events); again for more\n"
+        "  --diff A B           compare two captures or reports saved with --json\n"
+        "  --thread N           only hardware thread N\n"
+        "  --top N              functions and addresses shown of each sender (default 20)\n"
+        "  --fail-on-loss       exit code 4 when anything was lost\n"
+        "\n"
+        "With --link the target's own packets are collected: --link sim is the virtual board.\n"
+        "\n"
+        "Example: corral --link sim profile --seconds 1 --export svg:profile.svg\n",
+    .run = cmd_profile_run,
+};
