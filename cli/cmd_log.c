@@ -104,6 +104,20 @@ static enum corral_err show_status(const struct cli *cli, struct session *s, str
     return ok ? CORRAL_OK : diag_set(d, CORRAL_ERR_IO, "cannot write the output: %s", strerror(errno));
 }
 
+/* Of a log that showed nothing: why, in the words of --status. */
+static void say_why_silent(const struct cli *cli, struct session *s)
+{
+    if (cli->json || cli->quiet)
+        return;
+    for (size_t i = 0; i < session_log_count(s); i++) {
+        struct session_log_status st;
+        session_log_status(s, i, &st);
+        if (st.records == 0)
+            fprintf(stderr, "corral: no records from %s (%s): %s\n",
+                    or_unknown(st.core ? st.core : st.stream), st.state, st.message);
+    }
+}
+
 /* A private board's log may be taken to see whether it speaks; elsewhere somebody else may be reading. */
 static enum corral_err run_session(const struct cli *cli, struct log_options *o, struct session *s,
                                    struct event_bus *bus, struct diag *d)
@@ -124,6 +138,10 @@ static enum corral_err run_session(const struct cli *cli, struct log_options *o,
     }
     int64_t ns = o->ns >= 0 ? o->ns : o->follow ? FOREVER : board ? BOARD_NS : 0;
     err = let_run(s, bus, ns, d);
+    if (err == CORRAL_OK)
+        err = session_drain_logs(s, d);
+    if (err == CORRAL_OK)
+        say_why_silent(cli, s); /* before RELEASE, which would be the answer */
     enum corral_err stop = session_stop_logs(s, err == CORRAL_OK ? d : NULL);
     return err == CORRAL_OK ? stop : err;
 }
@@ -158,6 +176,17 @@ static enum corral_err log_session(const struct cli *cli, struct log_options *o,
 
 /* ---- the driver's device ---- */
 
+/* The keys of every status, also what only a look into the buffer would tell. */
+static void set_device_unknowns(json_t *j, const struct log_device_info *info)
+{
+    static const char *const names[] = {"core",  "address",      "setup",   "magic",
+                                        "owner", "write_offset", "quiet_ns"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        json_object_set_new(j, names[i], json_null());
+    json_object_set_new(j, "setup_answer",
+                        info->setup_answer < 0 ? json_null() : json_integer(info->setup_answer));
+}
+
 static enum corral_err show_device_status(const struct cli *cli, struct log_device *device, const char *file,
                                           struct diag *d)
 {
@@ -178,8 +207,7 @@ static enum corral_err show_device_status(const struct cli *cli, struct log_devi
                   (json_int_t)info.firmware_version, "batches", (json_int_t)info.batches, "records",
                   (json_int_t)info.records, "gaps", (json_int_t)info.gaps, "lost", (json_int_t)info.lost);
     if (j)
-        json_object_set_new(json_array_get(json_object_get(j, "logs"), 0), "setup_answer",
-                            info.setup_answer < 0 ? json_null() : json_integer(info.setup_answer));
+        set_device_unknowns(json_array_get(json_object_get(j, "logs"), 0), &info);
     bool ok = j && json_dumpf(j, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF;
     json_decref(j);
     return ok ? CORRAL_OK : diag_set(d, CORRAL_ERR_IO, "cannot write the output: %s", strerror(errno));
@@ -213,6 +241,10 @@ static enum corral_err log_device(const struct cli *cli, struct log_options *o, 
     }
     if (device)
         log_device_stats(device, stats);
+    struct log_device_info info;
+    if (err == CORRAL_OK && !o->status && stats->records == 0 && !cli->json && !cli->quiet &&
+        log_device_info(device, &info, NULL) == CORRAL_OK)
+        fprintf(stderr, "corral: no records (%s): %s\n", info.state, info.message);
     log_device_close(device);
     host_clock_free(clock);
     return err;
@@ -378,7 +410,8 @@ const struct cli_command cmd_log = {
         "Usage: corral [--link LINK] [--json] log [--follow | --status] [OPTION]...\n"
         "\n"
         "Takes the batches out of the firmware's shared log buffers and shows a line a record; what was\n"
-        "lost is counted where it is missing. Ends with a summary.\n"
+        "lost is counted where it is missing. Ends with a summary; of a log without records the reason\n"
+        "is said on stderr.\n"
         "\n"
         "  --follow           go on until Ctrl-C; time of day and target time on each line\n"
         "  --status           say of each log why it is silent, and take nothing from another reader\n"

@@ -70,6 +70,20 @@ def test_what_is_there_now_then_the_summary(corral):
     assert r.code == 0 and r.out == "0 records, 0 lost in 0 gaps, 0 restarts, 0 cut, 0 anomalies\n"
 
 
+def test_a_log_without_records_says_why(corral):
+    for content, words in ((bytes(CAP), "(not-set-up): there is no header: nobody has set this buffer up"),
+                           (buffer(owner=0), "(quiet): set up, but the firmware has sent nothing for "),
+                           (buffer(magic=0x12345678), "(wrong-magic): the magic is 0x12345678")):
+        memory(corral, (0x400, content))
+        r = shm(corral, options=())
+        assert r.code == 0 and r.out.splitlines()[-1].startswith("0 records,"), r.out
+        assert len(r.err.splitlines()) == 1 and f"no records from tlog {words}" in r.err, r.err
+        for options in (("--quiet",), ("--json",)):
+            assert shm(corral, options=options).err == ""
+    memory(corral, (0x400, buffer(record(7, "hello"))))
+    assert shm(corral, options=()).err == "", "a log that spoke needs no words"
+
+
 def test_a_file_that_is_one_buffer_needs_no_place(corral):
     open(corral.path("one.bin"), "wb").write(buffer(record(0, "here")))
     r = corral("--json", "--link", "shm:one.bin", "log")
@@ -331,7 +345,7 @@ logs:
     size: {CAP}
 """)
     r = corral("--json", "log")
-    assert r.code == 3 and "outside the mapped" in r.err, (r.code, r.err)
+    assert r.code == 1 and "outside the mapped" in r.err, (r.code, r.err)
     assert [e["text"] for e in logs(r.lines())] == ["readable"], r.out
 
 
