@@ -93,6 +93,7 @@ void tlog_klog_record(struct tlog_device *t, const struct tlog_record *record,
 	u8 level = min_t(u8, record->level, 4);
 	char name[8];
 	const char *source;
+	struct tlog_limit *limit = level == 1 ? &t->limit_err : &t->limit;
 	char mark = ':';
 	size_t size, at;
 
@@ -100,7 +101,7 @@ void tlog_klog_record(struct tlog_device *t, const struct tlog_record *record,
 		return;
 	if (level > READ_ONCE(level_limit))
 		return;
-	if (!limit_ok(t, level == 1 ? &t->limit_err : &t->limit))
+	if (!limit_ok(t, limit))
 		return;
 	if (cleaned)
 		size = strlen(t->line);
@@ -109,6 +110,8 @@ void tlog_klog_record(struct tlog_device *t, const struct tlog_record *record,
 				       text_size);
 	source = tlog_source_text(record->source, name, sizeof(name));
 	for (at = 0; at < size; at += CHUNK) {
+		/* A long text is cut nowhere, but its further lines count too. */
+		limit->count += at != 0;
 		dev_printk(kernel_level(record->level), &t->dev,
 			   "%s%c %.*s%s\n", source, mark, CHUNK, t->line + at,
 			   record->torn && size - at <= CHUNK ? " [cut]" : "");

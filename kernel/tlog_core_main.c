@@ -113,15 +113,25 @@ static void on_reset(void *arg)
 static void handle_reset(struct tlog_device *t)
 {
 	const struct tlog_source_ops *ops = t->source->ops;
+	u32 generation = ops->generation ? ops->generation(t->source->ctx) : 0;
 
 	/* Reported twice, by interrupt and by poll: once is enough. */
-	if (ops->generation && ops->generation(t->source->ctx) == t->generation)
+	if (ops->generation && generation == t->generation)
 		return;
-	tlog_count(t, TLOG_CNT_RESETS);
-	dev_info(&t->dev, "the firmware has started again\n");
 	/* What it handed over before it died. */
 	if (t->state == TLOG_STATE_ACTIVE)
 		tlog_drain(t, DRAIN_LIMIT);
+	if (ops->generation && generation == ~0u) {
+		/* Not a start but an end; the next number is a start. */
+		t->generation = generation;
+		t->want_setup = false;
+		if (t->state != TLOG_STATE_DEAD)
+			dev_err(&t->dev, "the device reads as all ones\n");
+		tlog_set_state(t, TLOG_STATE_DEAD);
+		return;
+	}
+	tlog_count(t, TLOG_CNT_RESETS);
+	dev_info(&t->dev, "the firmware has started again\n");
 	t->restart_pending = t->sequence.seen || t->restart_pending;
 	t->sequence.seen = false;
 	t->magic_told = false;

@@ -41,7 +41,8 @@ typedef void (*tlog_notify_fn)(void *arg);
  * @reset_notify: The same, for "the firmware has started again". Optional.
  * @generation: A number that changes with each start of the firmware. Optional,
  *	but without it a reset whose notification is lost shows only when the
- *	records' sequence goes back. May not sleep for long.
+ *	records' sequence goes back. All ones: the device does not answer, so it is
+ *	no start. May not sleep for long.
  * @dma_stop: Stop all DMA of the device (PCI: bus mastering off). Called at
  *	removal, only when the firmware did not acknowledge RELEASE, because its
  *	buffer cannot be freed while it may still write. Optional: without it
