@@ -111,8 +111,8 @@ static bool grow(struct symbol_index *s, size_t *room, size_t more)
     return true;
 }
 
-static void add_row(struct symbol_index *s, const struct unit_code *u, Dwarf_Line *line, const char **raw,
-                    const char **cleaned)
+static void add_row(struct symbol_index *s, const struct unit_code *u, struct symbol_files *files,
+                    Dwarf_Line *line)
 {
     Dwarf_Addr address = 0;
     int number = 0;
@@ -122,14 +122,13 @@ static void add_row(struct symbol_index *s, const struct unit_code *u, Dwarf_Lin
         return;
     struct symbol_row row = {.address = address};
     if (!end) {
-        const char *file = dwarf_linesrc(line, NULL, NULL);
-        if (!file || dwarf_lineno(line, &number) != 0 || number < 0)
+        Dwarf_Files *table = NULL;
+        size_t file = 0;
+        if (dwarf_line_file(line, &table, &file) != 0 || dwarf_lineno(line, &number) != 0 || number < 0)
             return;
-        if (file != *raw) { /* rows of one file come together */
-            *raw = file;
-            *cleaned = symbol_clean(s, file);
-        }
-        row.file = *cleaned;
+        row.file = table == files->files ? symbol_file_name(s, files, file) : NULL;
+        if (!row.file)
+            return;
         row.line = (uint32_t)number;
     }
     s->rows[s->row_count++] = row;
@@ -170,12 +169,11 @@ static bool sort_rows(struct symbol_index *s)
 }
 
 /* The rows of one unit's line table. False when memory is out; everything else becomes a note. */
-static bool read_unit(struct symbol_index *s, Dwarf_Die *unit, struct unit_code *code, size_t *room)
+static bool read_unit(struct symbol_index *s, Dwarf_Die *unit, struct unit_code *code,
+                      struct symbol_files *files, size_t *room)
 {
     Dwarf_Lines *lines = NULL;
     size_t count = 0;
-    const char *raw = NULL;
-    const char *cleaned = NULL;
     if (!dwarf_hasattr(unit, DW_AT_stmt_list))
         return true;
     if (dwarf_getsrclines(unit, &lines, &count) != 0) {
@@ -189,10 +187,10 @@ static bool read_unit(struct symbol_index *s, Dwarf_Die *unit, struct unit_code 
     }
     /* Counted whether kept or not: hostile units may all point at one huge table. */
     s->rows_seen += count;
-    if (!read_ranges(s, unit, code) || !grow(s, room, count))
+    if (!read_ranges(s, unit, code) || !grow(s, room, count) || !symbol_files_of(files, unit))
         return false;
     for (size_t i = 0; i < count; i++)
-        add_row(s, code, dwarf_onesrcline(lines, i), &raw, &cleaned);
+        add_row(s, code, files, dwarf_onesrcline(lines, i));
     return true;
 }
 
@@ -205,16 +203,18 @@ enum corral_err symbol_dwarf_load(struct symbol_index *s, struct diag *d)
     }
     size_t room = 0;
     struct unit_code code = {.ranges = NULL};
+    struct symbol_files files = {.names = NULL};
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     int result = 0;
     bool memory = true;
     while (memory && s->rows_seen < SYMBOL_MAX_ROWS &&
            (result = dwarf_get_units(s->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0)
-        memory = read_unit(s, &die, &code, &room);
+        memory = read_unit(s, &die, &code, &files, &room);
     if (result < 0)
         symbol_add_note(s, "its DWARF units cannot all be read", dwarf_errmsg(-1));
     free(code.ranges);
+    free(files.names);
     if (!memory || !sort_rows(s))
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "%.150s: out of memory for its DWARF lines", s->label);
     return CORRAL_OK;

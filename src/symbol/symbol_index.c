@@ -15,47 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
-
 /* How many enclosing functions a look-up tries; compilers nest none, aliases make a few. */
 #define MAX_NESTING 64
-
-#define MAX_NAME 4096 /* bytes of a name that are shown */
-
-struct symbol_cleaned {
-    struct symbol_cleaned *next;
-    char text[];
-};
-
-static bool is_clean(const char *name, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        uint32_t code;
-        size_t n = text_utf8_decode((const uint8_t *)name + i, length - i, &code);
-        if (n == 0 || code < 0x20 || (code >= 0x7F && code < 0xA0))
-            return false;
-        i += n;
-    }
-    return true;
-}
-
-const char *symbol_clean(struct symbol_index *s, const char *name)
-{
-    size_t length = strnlen(name, MAX_NAME);
-    if (length < MAX_NAME && is_clean(name, length))
-        return name;
-    size_t room = TEXT_CLEAN_MAX(length);
-    struct symbol_cleaned *c = NULL;
-    if (room <= SYMBOL_MAX_CLEANED - s->cleaned_bytes)
-        c = malloc(sizeof(*c) + room);
-    if (!c)
-        return "?";
-    text_escape((const uint8_t *)name, length, c->text, room);
-    c->next = s->cleaned;
-    s->cleaned = c;
-    s->cleaned_bytes += room;
-    return c->text;
-}
 
 void symbol_add_note(struct symbol_index *s, const char *what, const char *why)
 {
@@ -202,11 +163,7 @@ void symbol_close(struct symbol_index *s)
         dwarf_end(s->dwarf);
     if (s->elf)
         elf_end(s->elf);
-    while (s->cleaned) {
-        struct symbol_cleaned *next = s->cleaned->next;
-        free(s->cleaned);
-        s->cleaned = next;
-    }
+    symbol_text_free(s);
     free(s->functions);
     free(s->reach);
     free(s->names);

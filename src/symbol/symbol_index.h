@@ -18,14 +18,15 @@
 #define SYMBOL_MAX_SEGMENTS 512u
 #define SYMBOL_MAX_ROWS     (8u << 20)
 #define SYMBOL_MAX_DIES     (32u << 20)
-#define SYMBOL_MAX_RANGES   65536u     /* of one compilation unit */
-#define SYMBOL_MAX_DEPTH    256u       /* of nested DIEs */
-#define SYMBOL_MAX_CLEANED  (4u << 20) /* bytes of names that had to be escaped */
-#define SYMBOL_MAX_BUILD_ID 64u        /* bytes */
+#define SYMBOL_MAX_RANGES   65536u      /* of one compilation unit */
+#define SYMBOL_MAX_DEPTH    256u        /* of nested DIEs */
+#define SYMBOL_MAX_CLEANED  (32u << 20) /* bytes of names that had to be escaped or made whole */
+#define SYMBOL_MAX_BUILD_ID 64u         /* bytes */
 
 struct symbol_body {
     struct symbol_function function;
-    uint8_t rank; /* 0 global, 1 weak, 2 local: which of several of one name or one place is meant */
+    uint32_t order; /* in the symbol table */
+    uint8_t rank;   /* 0 global, 1 weak, 2 local: which of several of one name or one place is meant */
 };
 
 struct symbol_name {
@@ -108,12 +109,27 @@ struct symbol_index {
     size_t segment_count;
 
     struct symbol_cleaned *cleaned;
+    void *paths; /* tree of those of `cleaned` that are paths */
     size_t cleaned_bytes;
     char note[400];
 };
 
 /* A name from the file that is safe to show: itself when it is printable UTF-8, else an escaped copy. */
 const char *symbol_clean(struct symbol_index *s, const char *name);
+void symbol_text_free(struct symbol_index *s);
+
+/* The files a unit's line table names; all 0 at first, `names` is to be freed at last. */
+struct symbol_files {
+    Dwarf_Files *files;
+    size_t count, room;
+    const char **names; /* [number]: as symbol_file_name gives it, NULL = not yet asked for */
+    const char *folder; /* the unit was compiled in, or NULL */
+};
+/* Of this unit from now on. False when memory is out; without a table there are no files. */
+bool symbol_files_of(struct symbol_files *f, Dwarf_Die *unit);
+/* Whole path of file `number`, safe to show; NULL when there is none. */
+const char *symbol_file_name(struct symbol_index *s, struct symbol_files *f, size_t number);
+
 /* Adds a sentence to the note. `why` may be NULL. */
 void symbol_add_note(struct symbol_index *s, const char *what, const char *why);
 

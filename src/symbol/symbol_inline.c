@@ -21,14 +21,12 @@ struct interval {
 
 struct walk {
     struct symbol_index *s;
-    Dwarf_Files *files; /* of the unit */
-    size_t file_count;
-    size_t dies, ranges; /* seen, against the limits */
+    struct symbol_files files; /* of the unit */
+    size_t dies, ranges;       /* seen, against the limits */
     size_t inline_room;
     struct interval *intervals;
     size_t count, room;
     bool no_memory, limited;
-    const char *raw, *cleaned; /* the file last cleaned */
 };
 
 static void *grown(void *array, size_t count, size_t *room, size_t each)
@@ -68,17 +66,9 @@ static const char *call_file(struct walk *w, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word number = 0;
-    if (!w->files || dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) != 0 ||
-        number >= w->file_count)
+    if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) != 0)
         return NULL;
-    const char *file = dwarf_filesrc(w->files, (size_t)number, NULL, NULL);
-    if (!file)
-        return NULL;
-    if (file != w->raw) {
-        w->raw = file;
-        w->cleaned = symbol_clean(w->s, file);
-    }
-    return w->cleaned;
+    return symbol_file_name(w->s, &w->files, (size_t)number);
 }
 
 /* The live pieces of code of the DIE go to `inlined` (index + 1), unless that is 0. Returns whether there are
@@ -274,17 +264,17 @@ enum corral_err symbol_inline_load(struct symbol_index *s, struct diag *d)
     int result = 0;
     while (!w.no_memory && !w.limited &&
            (result = dwarf_get_units(s->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0) {
-        w.files = NULL;
-        w.file_count = 0;
-        if (dwarf_getsrcfiles(&die, &w.files, &w.file_count) != 0)
-            w.files = NULL; /* then inlines have names, but their calls no place */
-        walk_unit(&w, &die);
+        if (symbol_files_of(&w.files, &die))
+            walk_unit(&w, &die);
+        else
+            w.no_memory = true;
     }
     if (w.limited)
         symbol_add_note(s, "more DWARF entries than are read; the rest of the inlined functions is left out",
                         NULL);
     bool done = !w.no_memory && flatten(s, w.intervals, w.count);
     free(w.intervals);
+    free(w.files.names);
     if (!done)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "%.150s: out of memory for its inlined functions", s->label);
     return CORRAL_OK;

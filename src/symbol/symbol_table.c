@@ -30,7 +30,7 @@ static bool is_function(const struct symbol_index *s, unsigned type, const char 
     return s->machine == SYMBOL_MACHINE_UBICOM32 && type == STT_NOTYPE && strncmp(name, ".L", 2) != 0;
 }
 
-static void add_symbol(struct symbol_index *s, const GElf_Sym *symbol, const char *raw)
+static void add_symbol(struct symbol_index *s, const GElf_Sym *symbol, const char *raw, uint32_t order)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
     unsigned bind = GELF_ST_BIND(symbol->st_info);
@@ -57,10 +57,11 @@ static void add_symbol(struct symbol_index *s, const GElf_Sym *symbol, const cha
     /* On Ubicom32 a function goes up to the next, whatever its symbol says (profiler sheet 9). */
     uint64_t size = s->machine == SYMBOL_MACHINE_UBICOM32 && !absolute ? 0 : symbol->st_size;
     s->functions[s->function_count++] =
-        (struct symbol_body){{.name = name, .address = address, .size = size}, rank};
+        (struct symbol_body){{.name = name, .address = address, .size = size}, order, rank};
 }
 
-/* By address, the longest first, then the most public, then by name so that the order is fixed. */
+/* By address, the longest first, then the most public; of functions that a compiler found to be the same, the
+ * last of the table, as other tools have it. */
 static int compare_functions(const void *a, const void *b)
 {
     const struct symbol_body *x = a;
@@ -71,7 +72,7 @@ static int compare_functions(const void *a, const void *b)
         return x->function.size > y->function.size ? -1 : 1;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
-    return strcmp(x->function.name, y->function.name);
+    return x->order > y->order ? -1 : x->order < y->order;
 }
 
 /* Of the names of one piece of code the first stays; one without a size gives way to any that has one. */
@@ -176,7 +177,7 @@ enum corral_err symbol_table_load(struct symbol_index *s, Elf_Scn *section, stru
             return diag_set(d, CORRAL_ERR_ELF,
                             "%.150s: the name of symbol %zu lies outside of the table of names (offset %u)",
                             s->label, i, (unsigned)symbol.st_name);
-        add_symbol(s, &symbol, raw);
+        add_symbol(s, &symbol, raw, (uint32_t)i);
     }
     if (s->name_count == 0) {
         diag_set(d, CORRAL_ERR_NO_SYMBOL, "%.150s: its symbol table is empty, so its code has no names",
