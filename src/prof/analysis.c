@@ -254,7 +254,6 @@ static void begin_epoch(struct prof_source_state *s)
 {
     s->moved = false;
     s->perf.based = false;
-    prof_counter_table_rebase(&s->counters);
     for (size_t t = 0; t < PROFILE_MAX_THREADS; t++)
         s->threads[t].min_sp = 0;
 }
@@ -275,6 +274,8 @@ void prof_analysis_data(struct prof_analysis *a, unsigned source, const struct p
     s->high |= packet->header.high & threads;
     if (anew)
         begin_epoch(s);
+    if (order == PROF_ORDER_RESTART) /* the first packet is not news to counters that came before it */
+        prof_counter_table_rebase(&s->counters);
     if (anew || order == PROF_ORDER_GAP) /* the rest of the last instant was lost */
         s->previous_thread = NO_THREAD;
     if (!late)

@@ -198,6 +198,172 @@ static void samples_go_to_their_functions(void **state)
     symbol_close(index);
 }
 
+/* --- keys, senders that go, and the limit ------------------------------------------------------------------
+ */
+
+static void add_v21(struct prof_aggregate *a, unsigned source, const struct profile_sample *sample)
+{
+    struct profile_packet packet = {.layout = PROFILE_V21, .samples = sample, .sample_count = 1};
+    const double weight = 0.5;
+
+    prof_aggregate_packet(a, source, &packet, &weight);
+}
+
+static void key_tells_stacks_threads_and_processes_apart(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    assert_non_null(a);
+    struct profile_sample s = {.pc = 4, .pid = 7, .a_reg = 9, .active = 0xffff, .parent_count = 6};
+    for (uint32_t i = 0; i < 6; i++)
+        s.parents[i] = 100 + i;
+    add_v21(a, 0, &s);
+    s.parents[5] = 0; /* behind the fourth: not kept */
+    add_v21(a, 0, &s);
+    for (size_t change = 0; change < 7; change++) {
+        struct profile_sample other = s;
+        switch (change) {
+        case 0:
+            other.pc++;
+            break;
+        case 1:
+            other.pid++;
+            break;
+        case 2:
+            other.a_reg++;
+            break;
+        case 3:
+            other.thread++;
+            break;
+        case 4:
+            other.parents[0]++;
+            break;
+        case 5:
+            other.parents[3]++;
+            break;
+        default:
+            other.parent_count = 2;
+        }
+        add_v21(a, 0, &other);
+    }
+    s.parent_count = 2;
+    s.parents[2] = 0; /* words of 0 at the end are no words */
+    s.parent_count = 3;
+    add_v21(a, 0, &s);
+    struct prof_aggregate_snapshot n;
+    assert_true(prof_aggregate_snapshot(a, &n));
+    assert_int_equal(n.count, 8);
+    uint64_t sum = 0, twos = 0;
+    for (size_t i = 0; i < n.count; i++) {
+        sum += n.entries[i].samples;
+        twos += n.entries[i].samples == 2;
+        assert_true(n.entries[i].weight == 0.5 * (double)n.entries[i].samples);
+    }
+    assert_int_equal(sum, 10);
+    assert_int_equal(twos, 2);
+    prof_aggregate_snapshot_free(&n);
+    prof_aggregate_free(a);
+}
+
+static void row_60_samples_go_with_their_sender(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    struct prof_aggregate_snapshot n;
+    assert_non_null(a);
+    for (uint32_t i = 0; i < 10; i++)
+        add(a, 3, 0x1000 + i, 0, 0, i != 9);
+    add(a, 4, 0x1000, 0, 0, true);
+    prof_aggregate_evict(a, 3);
+    add(a, 3, 0x1000, 0, 0, true); /* the next one, at an address that was there before */
+    assert_true(prof_aggregate_snapshot(a, &n));
+    assert_int_equal(n.count, 2);
+    assert_int_equal(n.entries[0].samples, 1);
+    assert_int_equal(n.entries[1].samples, 1);
+    assert_int_equal(n.active[3], 1);
+    assert_int_equal(n.evicted_samples, 10);
+    assert_int_equal(n.evicted_active, 9);
+    prof_aggregate_snapshot_free(&n);
+    prof_aggregate_reset(a);
+    assert_true(prof_aggregate_snapshot(a, &n));
+    assert_int_equal(n.count, 0);
+    assert_int_equal(n.evicted_samples, 0);
+    prof_aggregate_snapshot_free(&n);
+    add(a, 3, 0x1000, 0, 0, true);
+    assert_int_equal(prof_aggregate_active(a, 3), 1);
+    prof_aggregate_free(a);
+}
+
+static void row_60_a_flood_of_senders_leaves_room(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    struct prof_aggregate_snapshot n;
+    assert_non_null(a);
+    for (uint32_t sender = 0; sender < 3000; sender++) { /* 3 million addresses, none of which stays */
+        for (uint32_t i = 0; i < 1000; i++)
+            add(a, 5, sender * 4096 + i, sender, 0, true);
+        prof_aggregate_evict(a, 5);
+        add(a, 6, sender, 0, 0, true);
+    }
+    assert_int_equal(prof_aggregate_overflow(a), 0);
+    assert_true(prof_aggregate_snapshot(a, &n));
+    assert_int_equal(n.count, 3000); /* those of the one that stayed */
+    assert_int_equal(n.active[6], 3000);
+    assert_int_equal(n.evicted_active, 3000000);
+    prof_aggregate_snapshot_free(&n);
+    prof_aggregate_free(a);
+}
+
+/* Stack words that are data make every sample distinct. They must not cost others their functions. */
+static void stacks_give_way_before_functions(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    struct prof_aggregate_snapshot n;
+    uint64_t overflow = 0, sum = 0, without = 0;
+    assert_non_null(a);
+    struct profile_sample s = {.active = 1, .parent_count = 1};
+    for (uint32_t i = 1; i < PROF_MAX_ADDRESSES + 100000; i++) {
+        s.pc = 0x1000 + i % 64 * 4;
+        s.parents[0] = i;
+        add_v21(a, 0, &s);
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        add(a, 1, 0x9000 + i * 4, 0, 0, true);
+    assert_true(prof_aggregate_snapshot(a, &n));
+    overflow = n.overflow[0] + n.overflow[1];
+    assert_int_equal(overflow, 0);
+    for (size_t i = 0; i < n.count; i++) {
+        sum += n.entries[i].samples;
+        if (n.entries[i].source == 0 && !n.entries[i].parent_count)
+            without += n.entries[i].samples;
+    }
+    assert_int_equal(sum, PROF_MAX_ADDRESSES + 100000 - 1 + 1000);
+    assert_int_equal(without, n.coarse[0]);
+    assert_int_equal(n.coarse[0], PROF_MAX_ADDRESSES / 2 + 100000 - 1);
+    prof_aggregate_snapshot_free(&n);
+    prof_aggregate_free(a);
+}
+
+static void overflow_is_counted_by_sender(void **state)
+{
+    (void)state;
+    struct prof_aggregate *a = prof_aggregate_new();
+    struct prof_aggregate_snapshot n;
+    assert_non_null(a);
+    for (uint32_t i = 0; i < PROF_MAX_ADDRESSES; i++)
+        add(a, 0, i * 4, 0, 0, true);
+    for (uint32_t i = 0; i < 7; i++)
+        add(a, 1, i * 4, 0, 0, true);
+    assert_true(prof_aggregate_snapshot(a, &n));
+    assert_int_equal(n.overflow[0], 0);
+    assert_int_equal(n.overflow[1], 7);
+    assert_int_equal(n.active[1], 7);
+    prof_aggregate_snapshot_free(&n);
+    prof_aggregate_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +373,11 @@ int main(void)
         cmocka_unit_test(nothing_to_report),
         cmocka_unit_test(row_37_unknown_addresses_are_one_bucket),
         cmocka_unit_test(samples_go_to_their_functions),
+        cmocka_unit_test(key_tells_stacks_threads_and_processes_apart),
+        cmocka_unit_test(row_60_samples_go_with_their_sender),
+        cmocka_unit_test(row_60_a_flood_of_senders_leaves_room),
+        cmocka_unit_test(stacks_give_way_before_functions),
+        cmocka_unit_test(overflow_is_counted_by_sender),
     };
     return cmocka_run_group_tests_name("prof aggregate", tests, NULL, NULL);
 }
