@@ -193,9 +193,9 @@ static void put_title(struct picture *p, const struct export_track *track, const
             put_blocked(p, node);
         }
     } else {
-        put_blocked(p, node);
         if (track->sampling_hz > 0 && isfinite(track->sampling_hz))
             fprintf(p->out, " at %.6g Hz", track->sampling_hz);
+        put_blocked(p, node);
         if (track->lost_packets) {
             fputs("\nlost: ", p->out);
             put_count(p, track->lost_packets, "packet");
