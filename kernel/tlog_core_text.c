@@ -72,21 +72,54 @@ static size_t skip_string(const u8 *text, size_t i, size_t size)
 	return size;
 }
 
-/* Past the sequence whose ESC is at i. */
+/* Past the sequence whose ESC is at i; i when there is none. A lone final ESC is one. */
 static size_t skip_escape(const u8 *text, size_t i, size_t size)
 {
-	i++;
-	if (i == size)
+	size_t at = i + 1;
+
+	if (at == size)
 		return size;
-	if (text[i] == '[')
-		return skip_csi(text, i + 1, size);
-	if (strchr("]PX^_", text[i]))
-		return skip_string(text, i + 1, size);
-	while (i < size && text[i] >= 0x20 && text[i] <= 0x2f)
-		i++;
-	if (i < size && text[i] >= 0x30 && text[i] <= 0x7e)
-		i++;
+	switch (text[at]) {
+	case '[':
+		return skip_csi(text, at + 1, size);
+	case ']':
+	case 'P':
+	case 'X':
+	case '^':
+	case '_':
+		return skip_string(text, at + 1, size);
+	}
+	while (at < size && text[at] >= 0x20 && text[at] <= 0x2f)
+		at++;
+	return at < size && text[at] >= 0x30 && text[at] <= 0x7e ? at + 1 : i;
+}
+
+/* Past all sequences at i, where a character begins. */
+static size_t skip_sequences(const u8 *text, size_t i, size_t size)
+{
+	size_t end;
+
+	for (; i < size; i = end) {
+		if (text[i] == ESC)
+			end = skip_escape(text, i, size);
+		else if (text[i] == CSI)
+			end = skip_csi(text, i + 1, size);
+		else
+			break;
+		if (end == i)
+			break;
+	}
 	return i;
+}
+
+/* Nothing but this CR LF is left, sequences in it and behind it apart. */
+static bool is_final_line_end(const u8 *text, size_t i, size_t size)
+{
+	if (text[i] != '\r')
+		return false;
+	i = skip_sequences(text, i + 1, size);
+	return i < size && text[i] == '\n' &&
+	       skip_sequences(text, i + 1, size) == size;
 }
 
 static size_t put(char *out, size_t room, size_t at, u8 byte)
@@ -114,57 +147,19 @@ static size_t put(char *out, size_t room, size_t at, u8 byte)
  */
 size_t tlog_text_clean(char *out, size_t room, const u8 *text, size_t size)
 {
-	size_t at = 0, i = 0, held = 0, next;
-	u8 hold[2];
+	size_t i = skip_sequences(text, 0, size), at = 0;
 
-	/* CR LF are held until something printable follows: the last ones are dropped. */
-	while (i < size) {
-		size_t n = 1;
+	while (i < size && !is_final_line_end(text, i, size)) {
+		size_t n = utf8_size(text + i, size - i);
 
-		if (text[i] == ESC) {
-			i = skip_escape(text, i, size);
-			continue;
-		}
-		if (text[i] >= 0x80) {
-			n = utf8_size(text + i, size - i);
-			if (!n && text[i] == CSI) {
-				i = skip_csi(text, i + 1, size);
-				continue;
-			}
-			n = n ? n : 1;
-		}
-		if (held == 0 && text[i] == '\r') {
-			hold[held++] = text[i++];
-			continue;
-		}
-		if (held == 1 && text[i] == '\n') {
-			hold[held++] = text[i++];
-			continue;
-		}
-		for (next = 0; next < held; next++) {
-			size_t to = put(out, room, at, hold[next]);
-
-			if (to == room)
-				goto done;
-			at = to;
-		}
-		held = 0;
-		if (text[i] == '\r')
-			continue;
-		for (; n; n--, i++) {
+		for (n = n ? n : 1; n; n--, i++) {
 			size_t to = put(out, room, at, text[i]);
 
 			if (to == room)
 				goto done;
 			at = to;
 		}
-	}
-	/* A lone final CR is no line end. */
-	if (held == 1) {
-		size_t to = put(out, room, at, hold[0]);
-
-		if (to != room)
-			at = to;
+		i = skip_sequences(text, i, size);
 	}
 done:
 	out[at] = '\0';
