@@ -44,7 +44,7 @@ struct log_device *log_device_open(const char *path, struct event_bus *bus, stru
         diag_set(d, CORRAL_ERR_LINK_DOWN, "cannot open %s: %s", device->name, strerror(why));
         diag_object(d, "%s", device->name);
         if (why == EACCES)
-            diag_hint(d, "its group may read it; root may always");
+            diag_hint(d, "only root may read it, unless a udev rule says otherwise");
         else
             diag_hint(d, "is the driver loaded (modprobe tlog_pci)? It is built with the kernel's headers "
                          "(linux-headers-...): docs/kernel.md");
@@ -132,9 +132,10 @@ enum corral_err log_device_info(struct log_device *device, struct log_device_inf
     *info = (struct log_device_info){.state = "unknown", .setup_answer = -1};
     memset(&raw, 0, sizeof(raw));
     if (ioctl(device->fd, TLOG_IOC_GET_INFO, &raw) != 0) {
-        diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s does not answer as the log's device: %s", device->name,
-                 strerror(errno));
-        return CORRAL_ERR_UNSUPPORTED;
+        if (errno == ENODEV)
+            return diag_set(d, CORRAL_ERR_LINK_DOWN, "the device of %s has gone away", device->name);
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s does not answer as the log's device: %s", device->name,
+                        strerror(errno));
     }
     if (raw.abi_version != TLOG_ABI_VERSION)
         return diag_set(d, CORRAL_ERR_UNSUPPORTED,
