@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "export/export_file.h"
-#include "export/export_index.h"
+#include "export/export_pprof_tables.h"
 #include "export/export_proto.h"
 #include "export/export_text.h"
 
@@ -34,16 +34,6 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 #define NS_PER_S    1e9
 #define VALUE_END   9223372036854775808.0 /* 2^63 */
 
-struct function {
-    uint64_t name, file; /* numbers of strings */
-};
-
-/* What one address is: a function, and those inlined into it there. */
-struct location {
-    const struct export_frame *frames; /* outermost first */
-    size_t count;
-};
-
 struct pprof {
     const struct export_profile *profile;
     struct export_file file;
@@ -56,54 +46,8 @@ struct pprof {
     uint64_t total[2]; /* of the values written */
     bool cut;          /* some of them did not fit */
 
-    char **strings;
-    size_t string_room;
-    struct export_index string_index;
-    struct function *functions;
-    size_t function_room;
-    struct export_index function_index;
-    struct location *locations;
-    size_t location_room;
-    struct export_index location_index;
+    struct export_pprof_tables tables;
 };
-
-static bool same_string(const void *ctx, size_t number, const void *key)
-{
-    const struct pprof *p = ctx;
-    return strcmp(p->strings[number], key) == 0;
-}
-
-static bool same_function(const void *ctx, size_t number, const void *key)
-{
-    const struct pprof *p = ctx;
-    const struct function *f = key;
-    return p->functions[number].name == f->name && p->functions[number].file == f->file;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static const struct export_frame *innermost(const struct location *l)
-{
-    return &l->frames[l->count - 1];
-}
-
-static bool same_location(const void *ctx, size_t number, const void *key)
-{
-    const struct pprof *p = ctx;
-    const struct location *a = &p->locations[number];
-    const struct location *b = key;
-    if (a->count != b->count || innermost(a)->address != innermost(b)->address ||
-        a->frames[0].mapping != b->frames[0].mapping)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->frames[i].line != b->frames[i].line || !same_text(a->frames[i].name, b->frames[i].name) ||
-            !same_text(a->frames[i].file, b->frames[i].file))
-            return false;
-    return true;
-}
 
 /* Gives what is in the buffer to zlib, and what comes of it to the file. */
 static void flush(struct pprof *p, int how)
@@ -136,68 +80,19 @@ static void end_field(struct pprof *p, size_t begun)
         flush(p, Z_NO_FLUSH);
 }
 
-/* The number of a string that may be anything; 0 is "". */
-static uint64_t string_number(struct pprof *p, const char *text)
-{
-    bool fresh = false;
-    char *clean = export_text_clean(text ? text : "");
-    size_t number = EXPORT_INDEX_FULL;
-    if (clean && export_grow((void **)&p->strings, &p->string_room, p->string_index.count, sizeof(char *)))
-        number =
-            export_index_number(&p->string_index, export_hash_text(EXPORT_HASH_START, clean), clean, &fresh);
-    if (fresh)
-        p->strings[number] = clean;
-    else
-        free(clean);
-    p->failed = p->failed || number == EXPORT_INDEX_FULL;
-    return number == EXPORT_INDEX_FULL ? 0 : number;
-}
-
-static uint64_t function_id(struct pprof *p, const struct export_frame *frame)
-{
-    bool fresh = false;
-    const struct function f = {.name = string_number(p, *frame->name ? frame->name : "?"),
-                               .file = string_number(p, frame->file)};
-    size_t number = EXPORT_INDEX_FULL;
-    if (export_grow((void **)&p->functions, &p->function_room, p->function_index.count, sizeof(f)))
-        number = export_index_number(
-            &p->function_index, export_hash_number(export_hash_number(EXPORT_HASH_START, f.name), f.file), &f,
-            &fresh);
-    if (fresh)
-        p->functions[number] = f;
-    p->failed = p->failed || number == EXPORT_INDEX_FULL;
-    return number == EXPORT_INDEX_FULL ? 0 : number + 1;
-}
-
-static uint64_t location_id(struct pprof *p, const struct location *l)
-{
-    bool fresh = false;
-    uint64_t hash = export_hash_number(EXPORT_HASH_START, innermost(l)->address);
-    hash = export_hash_number(hash, (uint64_t)l->frames[0].mapping);
-    for (size_t i = 0; i < l->count; i++)
-        hash = export_hash_number(export_hash_text(hash, l->frames[i].name), l->frames[i].line);
-    size_t number = EXPORT_INDEX_FULL;
-    if (export_grow((void **)&p->locations, &p->location_room, p->location_index.count, sizeof(*l)))
-        number = export_index_number(&p->location_index, hash, l, &fresh);
-    if (fresh)
-        p->locations[number] = *l;
-    p->failed = p->failed || number == EXPORT_INDEX_FULL;
-    return number == EXPORT_INDEX_FULL ? 0 : number + 1;
-}
-
 static void put_value_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
     size_t begun = export_proto_begin(&p->proto, field);
-    export_proto_uint(&p->proto, VALUE_TYPE, string_number(p, type));
-    export_proto_uint(&p->proto, VALUE_UNIT, string_number(p, unit));
+    export_proto_uint(&p->proto, VALUE_TYPE, export_pprof_string(&p->tables, type));
+    export_proto_uint(&p->proto, VALUE_UNIT, export_pprof_string(&p->tables, unit));
     end_field(p, begun);
 }
 
 static void put_label(struct pprof *p, const char *key, const char *value)
 {
     size_t begun = export_proto_begin(&p->proto, SAMPLE_LABEL);
-    export_proto_uint(&p->proto, LABEL_KEY, string_number(p, key));
-    export_proto_uint(&p->proto, LABEL_STR, string_number(p, value));
+    export_proto_uint(&p->proto, LABEL_KEY, export_pprof_string(&p->tables, key));
+    export_proto_uint(&p->proto, LABEL_STR, export_pprof_string(&p->tables, value));
     export_proto_end(&p->proto, begun);
 }
 
@@ -233,12 +128,14 @@ static void put_locations(struct pprof *p, const struct export_stack *stack)
         size_t start = end - 1;
         while (start > 0 && stack->frames[start].inlined)
             start--;
-        export_proto_varint(&p->proto,
-                            location_id(p, &(struct location){&stack->frames[start], end - start}));
+        export_proto_varint(
+            &p->proto, export_pprof_location(
+                           &p->tables, &(struct export_pprof_location){&stack->frames[start], end - start}));
         end = start;
     }
     if (stack->depth == 0)
-        export_proto_varint(&p->proto, location_id(p, &(struct location){&unknown, 1}));
+        export_proto_varint(&p->proto,
+                            export_pprof_location(&p->tables, &(struct export_pprof_location){&unknown, 1}));
     export_proto_end(&p->proto, begun);
 }
 
@@ -285,8 +182,8 @@ static void put_mapping(struct pprof *p, size_t i)
     export_proto_uint(&p->proto, MAPPING_START, m->start);
     export_proto_uint(&p->proto, MAPPING_LIMIT, m->limit);
     export_proto_uint(&p->proto, MAPPING_OFFSET, m->file_offset);
-    export_proto_uint(&p->proto, MAPPING_FILE, string_number(p, m->path));
-    export_proto_uint(&p->proto, MAPPING_BUILD_ID, string_number(p, m->build_id));
+    export_proto_uint(&p->proto, MAPPING_FILE, export_pprof_string(&p->tables, m->path));
+    export_proto_uint(&p->proto, MAPPING_BUILD_ID, export_pprof_string(&p->tables, m->build_id));
     export_proto_uint(&p->proto, MAPPING_HAS_FUNCTIONS, 1); /* or readers would look for the file */
     export_proto_uint(&p->proto, MAPPING_HAS_FILES, m->has_lines);
     export_proto_uint(&p->proto, MAPPING_HAS_LINES, m->has_lines);
@@ -296,16 +193,16 @@ static void put_mapping(struct pprof *p, size_t i)
 
 static void put_location(struct pprof *p, size_t i)
 {
-    const struct location *l = &p->locations[i];
+    const struct export_pprof_location *l = &p->tables.locations[i];
     int mapping = l->frames[0].mapping;
     size_t begun = export_proto_begin(&p->proto, PROFILE_LOCATION);
     export_proto_uint(&p->proto, LOCATION_ID, i + 1);
     if (mapping >= 0 && (size_t)mapping < p->profile->mapping_count)
         export_proto_uint(&p->proto, LOCATION_MAPPING, (uint64_t)mapping + 1);
-    export_proto_uint(&p->proto, LOCATION_ADDRESS, innermost(l)->address);
+    export_proto_uint(&p->proto, LOCATION_ADDRESS, export_pprof_innermost(l)->address);
     for (size_t k = l->count; k > 0; k--) { /* innermost first */
         size_t line = export_proto_begin(&p->proto, LOCATION_LINE);
-        export_proto_uint(&p->proto, LINE_FUNCTION, function_id(p, &l->frames[k - 1]));
+        export_proto_uint(&p->proto, LINE_FUNCTION, export_pprof_function(&p->tables, &l->frames[k - 1]));
         export_proto_uint(&p->proto, LINE_LINE, l->frames[k - 1].line);
         export_proto_end(&p->proto, line);
     }
@@ -316,9 +213,9 @@ static void put_function(struct pprof *p, size_t i)
 {
     size_t begun = export_proto_begin(&p->proto, PROFILE_FUNCTION);
     export_proto_uint(&p->proto, FUNCTION_ID, i + 1);
-    export_proto_uint(&p->proto, FUNCTION_NAME, p->functions[i].name);
-    export_proto_uint(&p->proto, FUNCTION_SYSTEM_NAME, p->functions[i].name);
-    export_proto_uint(&p->proto, FUNCTION_FILE, p->functions[i].file);
+    export_proto_uint(&p->proto, FUNCTION_NAME, p->tables.functions[i].name);
+    export_proto_uint(&p->proto, FUNCTION_SYSTEM_NAME, p->tables.functions[i].name);
+    export_proto_uint(&p->proto, FUNCTION_FILE, p->tables.functions[i].file);
     end_field(p, begun);
 }
 
@@ -347,7 +244,7 @@ static double look_at_rates(struct pprof *p)
 static void put_comment(struct pprof *p, const char *text)
 {
     if (*text)
-        export_proto_element(&p->proto, PROFILE_COMMENT, string_number(p, text));
+        export_proto_element(&p->proto, PROFILE_COMMENT, export_pprof_string(&p->tables, text));
 }
 
 static void put_comments(struct pprof *p)
@@ -365,7 +262,7 @@ static void put_comments(struct pprof *p)
 static void put_header(struct pprof *p)
 {
     double hz = look_at_rates(p);
-    string_number(p, ""); /* the first string must be this one */
+    export_pprof_string(&p->tables, ""); /* the first string must be this one */
     put_value_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
     if (p->has_cpu)
         put_value_type(p, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
@@ -374,7 +271,7 @@ static void put_header(struct pprof *p)
         export_proto_uint(&p->proto, PROFILE_PERIOD, (uint64_t)round(NS_PER_S / hz));
     }
     export_proto_uint(&p->proto, PROFILE_DEFAULT_SAMPLE_TYPE,
-                      string_number(p, p->all_have ? "cpu" : "samples"));
+                      export_pprof_string(&p->tables, p->all_have ? "cpu" : "samples"));
     if (p->profile->start_ns > 0)
         export_proto_uint(&p->proto, PROFILE_TIME, (uint64_t)p->profile->start_ns);
     if (p->profile->seconds > 0 && p->profile->seconds < 9e9)
@@ -389,13 +286,13 @@ static void put_all(struct pprof *p)
             put_stack(p, &p->profile->tracks[t], &p->profile->tracks[t].stacks[i]);
     for (size_t i = 0; i < p->profile->mapping_count; i++)
         put_mapping(p, i);
-    for (size_t i = 0; i < p->location_index.count && !p->failed; i++)
+    for (size_t i = 0; i < p->tables.location_index.count && !p->tables.failed; i++)
         put_location(p, i);
-    for (size_t i = 0; i < p->function_index.count && !p->failed; i++)
+    for (size_t i = 0; i < p->tables.function_index.count && !p->tables.failed; i++)
         put_function(p, i);
     put_comments(p);
-    for (size_t i = 0; i < p->string_index.count && !p->failed; i++) {
-        export_proto_string(&p->proto, PROFILE_STRING_TABLE, p->strings[i]);
+    for (size_t i = 0; i < p->tables.string_index.count && !p->tables.failed; i++) {
+        export_proto_string(&p->proto, PROFILE_STRING_TABLE, p->tables.strings[i]);
         if (p->proto.size > FLUSH_ABOVE)
             flush(p, Z_NO_FLUSH);
     }
@@ -406,23 +303,14 @@ static void free_all(struct pprof *p)
 {
     if (p->zip_begun)
         deflateEnd(&p->zip);
-    for (size_t i = 0; p->strings && i < p->string_index.count; i++)
-        free(p->strings[i]);
-    free(p->strings);
-    free(p->functions);
-    free(p->locations);
-    export_index_free(&p->string_index);
-    export_index_free(&p->function_index);
-    export_index_free(&p->location_index);
+    export_pprof_tables_free(&p->tables);
     export_proto_free(&p->proto);
 }
 
 enum corral_err export_pprof(const struct export_profile *profile, const char *path, struct diag *d)
 {
     struct pprof p = {.profile = profile};
-    p.string_index = (struct export_index){.same = same_string, .ctx = &p};
-    p.function_index = (struct export_index){.same = same_function, .ctx = &p};
-    p.location_index = (struct export_index){.same = same_location, .ctx = &p};
+    export_pprof_tables_init(&p.tables);
     enum corral_err err = export_file_begin(&p.file, path, d);
     if (err != CORRAL_OK)
         return err;
@@ -431,7 +319,7 @@ enum corral_err export_pprof(const struct export_profile *profile, const char *p
     p.failed = !p.zip_begun;
     if (p.zip_begun)
         put_all(&p);
-    if (p.failed) {
+    if (p.failed || p.tables.failed) {
         export_file_abandon(&p.file);
         err = diag_set(d, CORRAL_ERR_NO_MEMORY, "%.200s: out of memory for the profile", path);
     } else {
