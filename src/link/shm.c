@@ -46,8 +46,11 @@ static enum corral_err check_range(struct shm *s, const struct link_access *a, s
                         a->address, a->address + size - 1, s->base, s->base + s->size - 1);
     if (s->regular && (fstat(s->fd, &st) != 0 || (uint64_t)st.st_size < s->size))
         return diag_set(d, CORRAL_ERR_LINK_DOWN, "the mapped file has become shorter");
-    if (a->op == LINK_MEM_WRITE && s->read_only)
-        return diag_set(d, CORRAL_ERR_LINK_FAULT, "the mapped file cannot be written");
+    if (a->op == LINK_MEM_WRITE && s->read_only) {
+        diag_set(d, CORRAL_ERR_LINK_FAULT, "the mapped file cannot be written: it may only be read");
+        diag_hint(d, "a copy of a log buffer is read by corral decode tlog");
+        return CORRAL_ERR_LINK_FAULT;
+    }
     return CORRAL_OK;
 }
 

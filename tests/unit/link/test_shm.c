@@ -210,6 +210,31 @@ static void device_with_a_driver_is_refused(void **state)
     link_close(opened(b, spec));
 }
 
+/* A dump that belongs to somebody else: it can be looked at, and a store says what to do instead. */
+static void file_that_may_only_be_read(void **state)
+{
+    struct bench *b = *state;
+    struct diag d = DIAG_INIT;
+    uint8_t byte = 0;
+    assert_int_equal(chmod(b->folder, 0755), 0);
+    assert_int_equal(chmod(b->file, 0444), 0);
+    bool root = geteuid() == 0;
+    if (root && seteuid(65534) != 0)
+        skip();
+    struct link *link = link_shm_open(b->spec, b->clock, &d);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    if (!link && root)
+        skip(); /* nobody may not look into the folders above */
+    assert_non_null(link);
+    assert_int_equal(link_read_bytes(link, 0, 0x20000003, &byte, 1, &d), CORRAL_OK);
+    assert_int_equal(byte, 21);
+    assert_int_equal(link_write8(link, 0, 0x20000003, 0, &d), CORRAL_ERR_LINK_FAULT);
+    assert_non_null(strstr(d.message, "only be read"));
+    assert_non_null(strstr(d.hint, "decode tlog"));
+    link_close(link);
+}
+
 #define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -218,7 +243,7 @@ int main(void)
         BENCH_TEST(reads_and_writes_the_file),       BENCH_TEST(bounds_are_kept),
         BENCH_TEST(file_that_shrinks_is_an_error),   BENCH_TEST(words_are_checked),
         BENCH_TEST(case_40_second_user_is_refused),  BENCH_TEST(file_that_ends_above_4_gib_is_cut),
-        BENCH_TEST(device_with_a_driver_is_refused),
+        BENCH_TEST(device_with_a_driver_is_refused), BENCH_TEST(file_that_may_only_be_read),
     };
     return cmocka_run_group_tests_name("shm", tests, NULL, NULL);
 }
