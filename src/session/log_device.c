@@ -10,19 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "kernel/include/uapi/linux/tlog.h"
 #include "tlog/arc_queue.h"
 
-#define BUFFER_SIZE (4 * TLOG_FRAME_MOST)
-#define READS_MOST  64 /* one call does not read for ever */
+#define BUFFER_SIZE (2 * TLOG_FRAME_MOST)
+#define READS_MOST  3 /* one call does not read for ever */
+#define EVENTS_MOST 4 /* of one frame: what the reader lost, a restart, a gap, the record */
 
 _Static_assert(sizeof(struct tlog_frame) == TLOG_FRAME_HEADER, "the frame of the ABI and of tlog_frame.h");
+/* The caller draws after each call: what one call publishes must find room, or this program loses it. */
+_Static_assert((READS_MOST + 1) * BUFFER_SIZE / TLOG_FRAME_HEADER * EVENTS_MOST <= SINK_QUEUE_DEFAULT,
+               "one call's events and a sink's queue");
 
 struct log_device {
     int fd;
+    bool is_device; /* its driver holds ready all that there is */
     char name[160];
     struct tlog_emitter *emitter;
     size_t used; /* bytes of an unfinished frame, at the start of the buffer */
@@ -51,6 +57,8 @@ struct log_device *log_device_open(const char *path, struct event_bus *bus, stru
         log_device_close(device);
         return NULL;
     }
+    struct stat st;
+    device->is_device = fstat(device->fd, &st) == 0 && S_ISCHR(st.st_mode);
     device->emitter = tlog_emitter_new(&options, bus);
     if (!device->emitter) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
@@ -95,12 +103,20 @@ enum corral_err log_device_read(struct log_device *device, int wait_ms, bool *go
 {
     struct pollfd p = {.fd = device->fd, .events = POLLIN};
     *got = *ended = false;
-    if (poll(&p, 1, wait_ms) < 0 && errno != EINTR)
+    int events = poll(&p, 1, wait_ms);
+    if (events < 0 && errno != EINTR)
         return diag_set(d, CORRAL_ERR_IO, "cannot wait for %s: %s", device->name, strerror(errno));
+    if (events <= 0) { /* not read: a pipe that nobody has opened for writing yet would be at its end */
+        *got = events < 0;
+        return CORRAL_OK;
+    }
     for (int i = 0; i < READS_MOST; i++) {
         ssize_t n = read(device->fd, device->buffer + device->used, BUFFER_SIZE - device->used);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+            if (device->is_device && errno == EAGAIN)
+                *got = false; /* this was all */
             return CORRAL_OK;
+        }
         if (n < 0 && errno == ENODEV) {
             *ended = true;
             return diag_set(d, CORRAL_ERR_LINK_DOWN, "the device of %s has gone away", device->name);

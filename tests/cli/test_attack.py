@@ -12,6 +12,7 @@ import struct
 import subprocess
 import threading
 import time
+import tty
 
 import tap
 
@@ -207,6 +208,44 @@ def test_reader_that_has_stopped_does_not_hold_up_the_end(corral):
     os.close(feed)
     _, err = p.communicate()
     assert p.returncode == 1 and json.loads(err)["error"]["name"] == "io", (p.returncode, err)
+
+
+def test_log_device_that_never_falls_silent(corral):
+    """What is there now comes to an end, also where a record comes every few milliseconds."""
+    ours, theirs = os.openpty()  # a character device that is at hand
+    tty.setraw(theirs)
+    over = threading.Event()
+
+    def speak():
+        while not over.is_set():
+            os.write(ours, frame(0))
+            time.sleep(0.002)
+    speaker = threading.Thread(target=speak)
+    speaker.start()
+    try:
+        r = corral("--json", "log", "--device", os.ttyname(theirs), timeout=60)
+        assert r.code == 0 and r.lines()[-1]["records"] > 0, (r.out, r.err)
+    finally:
+        over.set()
+        speaker.join()
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_log_pipe_whose_writer_comes_later(corral):
+    os.mkfifo(corral.path("f"))
+    p = corral.start("--json", "log", "--device", "f", "--follow")
+    time.sleep(0.3)
+    f = os.open(corral.path("f"), os.O_WRONLY | os.O_NONBLOCK)  # fails where nobody reads any more
+    os.write(f, frame(5))
+    os.close(f)
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 0 and json.loads(out.splitlines()[-1])["records"] == 1, (p.returncode, out, err)
+    # every frame makes as many events as a frame can, and none is lost on the way to the output
+    write(corral, "g", b"".join(frame(7 * i, b"", missing=1, flags=6, lost=1) for i in range(30000)))
+    r = corral("--json", "log", "--device", "g")
+    last = json.loads(r.out[-400:].splitlines()[-1])
+    assert r.code == 0 and last["dropped"] == 0 and last["records"] == 30000, last
 
 
 def test_help_that_cannot_be_written_is_said(corral):
