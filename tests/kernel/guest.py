@@ -163,9 +163,25 @@ class Guest:
         """The machine stands still, as long as that lasts."""
         self.process.send_signal(signal.SIGSTOP)
         try:
+            end = time.monotonic() + 30 * self.scale
+            while not self.stands_still():
+                self.check_alive("standing still", end)
+                time.sleep(0.01)
             yield
         finally:
             self.process.send_signal(signal.SIGCONT)
+
+    def stands_still(self):
+        """Each thread of QEMU has stopped."""
+        tasks = f"/proc/{self.process.pid}/task"
+        try:
+            for task in os.listdir(tasks):
+                with open(os.path.join(tasks, task, "stat"), encoding="utf-8") as f:
+                    if f.read().rpartition(")")[2].split()[0] not in "Tt":
+                        return False
+        except FileNotFoundError:  # a thread that has just ended
+            return False
+        return True
 
     def suspend(self, asleep):
         """Suspend to memory, call asleep() when the machine is, and wake it."""
