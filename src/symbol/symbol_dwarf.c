@@ -145,8 +145,13 @@ static int compare_rows(const struct symbol_row *x, const struct symbol_row *y)
 
 static bool sort_rows(struct symbol_index *s)
 {
+    size_t sorted = 1;
+    while (sorted < s->row_count && compare_rows(&s->rows[sorted - 1], &s->rows[sorted]) <= 0)
+        sorted++;
+    if (sorted >= s->row_count)
+        return true; /* as most linkers leave it */
     struct symbol_row *from = s->rows;
-    struct symbol_row *to = malloc((s->row_count ? s->row_count : 1) * sizeof(*to));
+    struct symbol_row *to = malloc(s->row_count * sizeof(*to));
     if (!to)
         return false;
     for (size_t width = 1; width < s->row_count; width *= 2) {
@@ -166,6 +171,24 @@ static bool sort_rows(struct symbol_index *s)
     s->rows = from;
     free(to);
     return true;
+}
+
+/* Keeps what look-up can find: the last row of an address, and none that says the same as the one before. */
+static void thin_rows(struct symbol_index *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        const struct symbol_row *row = &s->rows[i];
+        if (i + 1 < s->row_count && s->rows[i + 1].address == row->address)
+            continue;
+        const struct symbol_row *last = kept > 0 ? &s->rows[kept - 1] : NULL;
+        if (last && last->file == row->file && last->line == row->line)
+            continue;
+        s->rows[kept++] = *row;
+    }
+    s->row_count = kept;
+    struct symbol_row *fitted = kept > 0 ? realloc(s->rows, kept * sizeof(*fitted)) : NULL;
+    s->rows = fitted ? fitted : s->rows;
 }
 
 /* The rows of one unit's line table. False when memory is out; everything else becomes a note. */
@@ -217,5 +240,6 @@ enum corral_err symbol_dwarf_load(struct symbol_index *s, struct diag *d)
     free(files.names);
     if (!memory || !sort_rows(s))
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "%.150s: out of memory for its DWARF lines", s->label);
+    thin_rows(s);
     return CORRAL_OK;
 }
