@@ -142,6 +142,39 @@ static enum corral_err start_log(struct session *s, const struct core *core, con
     return log->job >= 0 ? CORRAL_OK : diag_set(d, CORRAL_ERR_LIMIT, "too many periodic jobs on one link");
 }
 
+/* A buffer that is not wholly there is a mistake in the address, however plausible its start is. */
+static enum corral_err check_place(struct link *link, void *ctx, struct diag *d)
+{
+    const struct log_place *place = ctx;
+    uint64_t base = 0, size = 0;
+    if (!link_shm_range(link, &base, &size) || (place->address >= base && place->address - base <= size &&
+                                                place->size <= size - (place->address - base)))
+        return CORRAL_OK;
+    return diag_set(d, CORRAL_ERR_USAGE,
+                    "a buffer of %" PRIu32 " bytes at 0x%08" PRIx64 " is outside the mapped 0x%08" PRIx64
+                    "..0x%08" PRIx64,
+                    place->size, place->address, base, base + size - 1);
+}
+
+/* What the file says and the target cannot be asked about later: every reader would see nothing, or half. */
+static enum corral_err start_config_place(struct session *s, const struct config *c,
+                                          const struct config_log *l, size_t core, struct log_place *place,
+                                          bool look_only, struct diag *d)
+{
+    const struct core *of = core < s->core_count ? s->cores[core] : NULL;
+    if (session_call(s, check_place, place, d) != CORRAL_OK) {
+        diag_prefix(d, "%s:%u", c->file, l->line);
+        return d->code;
+    }
+    for (size_t i = 0; i < s->log_count; i++)
+        if (s->logs[i].options.address == place->address && s->logs[i].options.ap == (of ? core_ap(of) : 0))
+            return diag_set(d, CORRAL_ERR_CONFIG,
+                            "%s:%u: the buffer at 0x%08" PRIx64
+                            " is one of the logs above: two readers would take each other's log",
+                            c->file, l->line, place->address);
+    return start_log(s, of, place, look_only, d);
+}
+
 /* A log of corral.yml. The core was left out on the command line: then so is its log. */
 static enum corral_err start_config_log(struct session *s, const struct config *c, const struct config_log *l,
                                         bool look_only, struct diag *d)
@@ -152,7 +185,8 @@ static enum corral_err start_config_log(struct session *s, const struct config *
     while (core < s->core_count && strcmp(core_name(s->cores[core]), c->cores[l->core].name) != 0)
         core++;
     if (core == s->core_count) /* left out, or the link reaches memory only */
-        return s->core_count || l->symbol ? CORRAL_OK : start_log(s, NULL, &place, look_only, d);
+        return s->core_count || l->symbol ? CORRAL_OK
+                                          : start_config_place(s, c, l, core, &place, look_only, d);
     if (l->symbol) {
         uint64_t address = 0, size = 0;
         if (!s->symbols[core] || !symbol_lookup(s->symbols[core], l->symbol, &address, &size))
@@ -162,7 +196,7 @@ static enum corral_err start_config_log(struct session *s, const struct config *
         if (!place.size)
             place.size = log_size(size);
     }
-    return start_log(s, s->cores[core], &place, look_only, d);
+    return start_config_place(s, c, l, core, &place, look_only, d);
 }
 
 /* Two images that name one address share one buffer: two consumers would take each other's batches. */
@@ -209,20 +243,6 @@ static enum corral_err ask_range(struct link *link, void *ctx, struct diag *d)
     }
     place->size = (uint32_t)size;
     return CORRAL_OK;
-}
-
-/* A buffer that is not wholly there is a mistake in the address, however plausible its start is. */
-static enum corral_err check_place(struct link *link, void *ctx, struct diag *d)
-{
-    const struct log_place *place = ctx;
-    uint64_t base = 0, size = 0;
-    if (!link_shm_range(link, &base, &size) || (place->address >= base && place->address - base <= size &&
-                                                place->size <= size - (place->address - base)))
-        return CORRAL_OK;
-    return diag_set(d, CORRAL_ERR_USAGE,
-                    "a buffer of %" PRIu32 " bytes at 0x%08" PRIx64 " is outside the mapped 0x%08" PRIx64
-                    "..0x%08" PRIx64,
-                    place->size, place->address, base, base + size - 1);
 }
 
 static enum corral_err start_default(struct session *s, const struct session_log_request *r, struct diag *d)

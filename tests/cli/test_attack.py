@@ -248,6 +248,17 @@ def test_log_pipe_whose_writer_comes_later(corral):
     assert r.code == 0 and last["dropped"] == 0 and last["records"] == 30000, last
 
 
+def test_logs_of_a_target_file_that_cannot_be(corral):
+    write(corral, "m", bytes(8192))
+    head = "link: %s\ncores: [{name: core0}]\nlogs:\n"
+    for link, logs, word in (("shm:m", "  - {core: core0, address: 8000, size: 4096}\n", "outside the mapped"),
+                             ("shm:m", "  - {core: core0, address: 0, size: 64}\n" * 2, "c.yml:5: the buffer"),
+                             ("sim", "  - {core: core0, address: 0x20000000, size: 64}\n" * 2, "c.yml:5: the buffer")):
+        write(corral, "c.yml", (head % link + logs).encode())
+        r = corral("--target", "c.yml", "log")
+        assert r.code == 2 and word in r.err and "c.yml:" in r.err, (link, r.code, r.err)
+
+
 def test_help_that_cannot_be_written_is_said(corral):
     for command in ("log", "sim", "decode"):
         r = shell(corral, f"$CORRAL {command} --help >/dev/full")
