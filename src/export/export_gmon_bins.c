@@ -197,7 +197,7 @@ static void put_record(const struct export_gmon_bins *b, const struct export_gmo
 {
     char dimension[DIMENSION + 1] = {0};
     size_t next = p->first;
-    strcpy(dimension, hz ? "seconds" : "samples");
+    snprintf(dimension, sizeof(dimension), "%s", hz ? "seconds" : "samples");
     putc(TAG_HISTOGRAM, out->file);
     export_gmon_put_address(out, p->start);
     export_gmon_put_address(out, p->limit);
