@@ -30,8 +30,8 @@ struct prof_aggregate {
     size_t entry_count, entry_room;
     uint64_t *slots;
     size_t slot_count; /* a power of two, more than 4/3 of entry_count */
-    uint64_t seed[2];
-    size_t stale; /* at most this many entries are of senders that were put out */
+    uint64_t seed[8];  /* the odd ones are odd, to multiply with */
+    size_t stale;      /* at most this many entries are of senders that were put out */
     uint32_t generations[PROF_AGGREGATE_SOURCES];
     size_t held[PROF_AGGREGATE_SOURCES]; /* entries of the present generation */
     uint64_t samples[PROF_AGGREGATE_SOURCES], active[PROF_AGGREGATE_SOURCES];
@@ -50,24 +50,21 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 32;
 }
 
-static uint64_t step(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
+/* The words are multiplied apart, so that no multiplication waits for another. */
 static uint32_t hash_of(const struct prof_aggregate *a, const struct prof_aggregate_entry *key)
 {
-    uint64_t who = (uint64_t)key->generation << 32 | (uint32_t)key->source << 8 | key->thread;
-    uint64_t h = step(a->seed[0], (uint64_t)key->pc << 32 | key->link);
+    uint64_t place = (uint64_t)key->pc << 32 | key->link;
+    uint64_t who = ((uint64_t)key->pid << 32 | key->generation) ^ (uint64_t)key->source << 24 ^
+                   (uint64_t)key->thread << 56;
+    uint64_t h = (place ^ a->seed[0]) * a->seed[1] ^ (who + a->seed[2]) * a->seed[3];
 
-    h = step(h, a->seed[1] ^ ((uint64_t)key->pid << 32) ^ who);
     if (key->parent_count) {
-        h = step(h, (uint64_t)key->parents[0] << 32 | key->parents[1]);
-        if (key->parent_count > 2)
-            h = step(h, (uint64_t)key->parents[2] << 32 | key->parents[3]);
+        uint64_t near = (uint64_t)key->parents[0] << 32 | key->parents[1];
+        uint64_t far = (uint64_t)key->parents[2] << 32 | key->parents[3];
+        h += (near ^ a->seed[4]) * a->seed[5] ^ (far + a->seed[6]) * a->seed[7];
     }
-    return (uint32_t)(mix(h) >> 16);
+    h = (h ^ h >> 32) * a->seed[1];
+    return (uint32_t)(h >> 32);
 }
 
 struct prof_aggregate *prof_aggregate_new(void)
@@ -78,9 +75,11 @@ struct prof_aggregate *prof_aggregate_new(void)
         return NULL;
     /* Reports are sorted, so the seed never shows in what comes out. */
     if (getrandom(a->seed, sizeof(a->seed), GRND_NONBLOCK) != (ssize_t)sizeof(a->seed)) {
-        a->seed[0] = mix((uintptr_t)a);
-        a->seed[1] = mix(a->seed[0] ^ (uintptr_t)&a);
+        for (size_t i = 0; i < 8; i++)
+            a->seed[i] = mix((uintptr_t)a + (uintptr_t)&i * i);
     }
+    for (size_t i = 1; i < 8; i += 2)
+        a->seed[i] |= 1;
     a->slot_count = FIRST_SLOTS;
     a->slots = calloc(a->slot_count, sizeof(*a->slots));
     if (!a->slots || pthread_mutex_init(&a->lock, NULL) != 0) {
@@ -224,86 +223,91 @@ static struct prof_aggregate_entry *find_or_add(struct prof_aggregate *a, struct
     return &a->entries[a->entry_count++];
 }
 
-static void make_key(const struct prof_aggregate *a, unsigned source, enum profile_layout layout,
+static void make_key(const struct prof_aggregate *a, unsigned source, bool v17,
                      const struct profile_sample *sample, struct prof_aggregate_entry *key)
 {
-    bool v17 = layout == PROFILE_V17 || layout == PROFILE_LEGACY;
     size_t words = v17 ? 1 : sample->parent_count;
 
-    *key = (struct prof_aggregate_entry){
-        .pc = sample->pc,
-        .pid = sample->pid,
-        .link = v17 ? sample->a5 : sample->a_reg,
-        .source = (uint8_t)source,
-        .thread = sample->thread,
-        .generation = a->generations[source],
-        .samples = 1,
-        .i_blocked = sample->self_i_blocked || (sample->i_blocked >> sample->thread & 1),
-        .d_blocked = sample->self_d_blocked || (sample->d_blocked >> sample->thread & 1),
-    };
+    key->pc = sample->pc;
+    key->pid = sample->pid;
+    key->link = v17 ? sample->a5 : sample->a_reg;
+    memset(key->parents, 0, sizeof(key->parents));
     if (words > PROF_AGGREGATE_PARENTS)
         words = PROF_AGGREGATE_PARENTS;
     if (v17)
         key->parents[0] = sample->parent;
-    else
-        memcpy(key->parents, sample->parents, words * sizeof(key->parents[0]));
+    for (size_t i = 0; !v17 && i < words; i++)
+        key->parents[i] = sample->parents[i];
     while (words && !key->parents[words - 1]) /* 0 is no address: it says that there was no more */
         words--;
+    key->source = (uint8_t)source;
+    key->thread = sample->thread;
     key->parent_count = (uint8_t)words;
+    key->unused = 0;
+    key->generation = a->generations[source];
     key->hash = hash_of(a, key);
+    key->samples = 0; /* a new entry begins as its key stands; what the sample adds comes on top */
+    key->i_blocked = key->d_blocked = 0;
+    key->weight = 0;
     __builtin_prefetch(&a->slots[key->hash & (a->slot_count - 1)]);
 }
 
 #define BATCH 64
 
-static void add_keys(struct prof_aggregate *a, struct prof_aggregate_entry *keys, size_t count)
+/* Keys wait for the memory that they ask for. */
+struct batch {
+    size_t count;
+    struct prof_aggregate_entry keys[BATCH];
+    const struct profile_sample *samples[BATCH];
+    double weights[BATCH];
+};
+
+static void add_batch(struct prof_aggregate *a, struct batch *b)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t slot = a->slots[keys[i].hash & (a->slot_count - 1)];
-        if (slot) /* most often the right one already */
-            __builtin_prefetch(&a->entries[(slot & INDEX_MASK) - 1]);
+    for (size_t i = 0; i < b->count; i++) {
+        uint64_t slot = a->slots[b->keys[i].hash & (a->slot_count - 1)];
+        if (!slot)
+            continue;
+        const struct prof_aggregate_entry *e = &a->entries[(slot & INDEX_MASK) - 1]; /* most often the one */
+        __builtin_prefetch(e);
+        __builtin_prefetch(&e->weight, 1); /* it may be across two lines */
     }
-    for (size_t i = 0; i < count; i++) {
-        struct prof_aggregate_entry *key = &keys[i];
-        struct prof_aggregate_entry *e;
-        uint64_t i_blocked = key->i_blocked, d_blocked = key->d_blocked;
-        double weight = key->weight;
-        key->samples = key->i_blocked = key->d_blocked = 0; /* a new entry begins as the key stands */
-        key->weight = 0;
-        e = find_or_add(a, key);
+    for (size_t i = 0; i < b->count; i++) {
+        const struct profile_sample *sample = b->samples[i];
+        struct prof_aggregate_entry *e = find_or_add(a, &b->keys[i]);
         if (!e)
             continue;
         e->samples++;
-        e->i_blocked += i_blocked;
-        e->d_blocked += d_blocked;
-        e->weight += weight;
+        e->i_blocked += sample->self_i_blocked | (sample->i_blocked >> sample->thread & 1u);
+        e->d_blocked += sample->self_d_blocked | (sample->d_blocked >> sample->thread & 1u);
+        e->weight += b->weights[i];
     }
+    b->count = 0;
 }
 
 void prof_aggregate_packet(struct prof_aggregate *a, unsigned source, const struct profile_packet *packet,
                            const double *weights)
 {
-    struct prof_aggregate_entry keys[BATCH];
-    size_t count = 0;
+    bool v17 = packet->layout == PROFILE_V17 || packet->layout == PROFILE_LEGACY;
     uint64_t active = 0;
+    struct batch b;
 
     if (source >= PROF_AGGREGATE_SOURCES)
         return;
+    b.count = 0;
     pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < packet->sample_count; i++) {
         const struct profile_sample *sample = &packet->samples[i];
         if (!(sample->active >> sample->thread & 1))
             continue;
         active++;
-        make_key(a, source, packet->layout, sample, &keys[count]);
-        if (weights)
-            keys[count].weight = weights[i];
-        if (++count == BATCH) {
-            add_keys(a, keys, count);
-            count = 0;
-        }
+        make_key(a, source, v17, sample, &b.keys[b.count]);
+        b.samples[b.count] = sample;
+        b.weights[b.count++] = weights ? weights[i] : 0;
+        if (b.count == BATCH)
+            add_batch(a, &b);
     }
-    add_keys(a, keys, count);
+    add_batch(a, &b);
     a->samples[source] += packet->sample_count;
     a->active[source] += active;
     pthread_mutex_unlock(&a->lock);
