@@ -235,7 +235,8 @@ static bool flatten(struct symbol_index *s, struct interval *intervals, size_t c
         free(heap);
         return false;
     }
-    qsort(intervals, count, sizeof(*intervals), compare_intervals);
+    if (count > 0)
+        qsort(intervals, count, sizeof(*intervals), compare_intervals);
     for (size_t i = 0; i < count || open > 0;) {
         /* Up to where the next begins, the open ones end one after another. */
         while (open > 0 && (i == count || heap[0].end <= intervals[i].start)) {
