@@ -331,7 +331,7 @@ logs:
     assert r.code == 0 and logs(r.lines())[0]["text"] == "by description", r.err
 
 
-def test_a_log_that_cannot_be_read_keeps_no_other_from_it(corral):
+def test_a_log_of_corral_yml_outside_the_memory_is_named_and_nothing_taken(corral):
     memory(corral, (0x400, buffer(record(1, "readable"))))
     open(corral.path("corral.yml"), "w").write(f"""link: shm:ram.bin@{BASE:#x}
 cores:
@@ -345,7 +345,8 @@ logs:
     size: {CAP}
 """)
     r = corral("--json", "log")
-    assert r.code == 1 and "outside the mapped" in r.err, (r.code, r.err)
+    assert r.code == 2 and "corral.yml:5: " in r.err and "outside the mapped" in r.err, (r.code, r.err)
+    r = corral("--json", "--link", f"shm:ram.bin@{BASE:#x}", "log", "--buffer", f"{BASE + 0x400:#x}:{CAP}")
     assert [e["text"] for e in logs(r.lines())] == ["readable"], r.out
 
 
