@@ -382,7 +382,7 @@ static void branch_outcomes(void **state)
     prof_analysis_count_conditions(r->analysis, 0);
     /* the high nibble is selected: Z there takes it, Z in the low one does not */
     const struct profile_sample s[] = {{.pc = LEAF + 8, .active = 1, .cond_codes = 0x40},
-                                       {.pc = LEAF + 8, .active = 1, .cond_codes = 0x4f},
+                                       {.pc = LEAF + 8, .active = 1, .cond_codes = 0x4b},
                                        {.pc = LEAF + 8, .active = 1, .cond_codes = 0x04},
                                        {.pc = LEAF + 8, .active = 0, .cond_codes = 0x40},
                                        {.pc = LEAF + 12, .active = 1, .cond_codes = 0xff}};
