@@ -4,6 +4,7 @@
 
 Usage: test_cleanup.py CORRAL CACHE
 """
+import contextlib
 import os
 import signal
 import subprocess
@@ -48,10 +49,15 @@ def interrupted(folder, disturb):
         run.kill()
 
 
-def kill_machine(folder):
-    for pid, line in processes(folder):
-        if "qemu-system" in line:
-            os.kill(pid, signal.SIGKILL)
+def kill_machines(run, folder):
+    """Each that comes: one that dies before the first scenario is started again."""
+    end = time.monotonic() + 300
+    while run.poll() is None and time.monotonic() < end:
+        for pid, line in processes(folder):
+            if "qemu-system" in line:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.1)
 
 
 def main():
@@ -60,7 +66,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, disturb) in enumerate((
                 ("nothing_is_left_after_a_signal", lambda run: run.terminate()),
-                ("nothing_is_left_after_the_machine_died", lambda run: kill_machine(folder))), 1):
+                ("nothing_is_left_after_the_machine_died", lambda run: kill_machines(run, folder))), 1):
             for _ in range(5):
                 code, out = interrupted(folder, disturb)
                 if code != 0 or "# SKIP missing" in out:
