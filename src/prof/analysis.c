@@ -16,9 +16,14 @@
 #define EVENTS_A_CLOCK  4    /* more than this of any event a clock cannot be: the counter was reset */
 #define EVENTS_AT_LEAST 4096 /* clocks and counters are not read at the same moment */
 
+/* With what was set for its index. */
 static void begin_source(struct prof_source_state *s)
 {
-    *s = (struct prof_source_state){.profiler = -1, .previous_thread = NO_THREAD};
+    struct prof_shares shares = s->shares;
+    bool conditions = s->conditions;
+
+    *s = (struct prof_source_state){
+        .profiler = -1, .previous_thread = NO_THREAD, .shares = shares, .conditions = conditions};
 }
 
 struct prof_analysis *prof_analysis_new(void)
@@ -59,22 +64,24 @@ struct prof_aggregate *prof_analysis_aggregate(struct prof_analysis *a)
 
 void prof_analysis_hrt_table(struct prof_analysis *a, unsigned source, const uint8_t table[64])
 {
-    if (source >= PROF_MAX_SOURCES)
-        return;
     pthread_mutex_lock(&a->lock);
-    prof_weights_table(&a->sources[source].shares, table);
-    a->sources[source].instant.known = false;
+    for (unsigned i = 0; i < PROF_MAX_SOURCES; i++) {
+        if (source != i && source != PROF_EVERY_SOURCE)
+            continue;
+        prof_weights_table(&a->sources[i].shares, table);
+        a->sources[i].instant.known = false;
+    }
     pthread_mutex_unlock(&a->lock);
 }
 
 void prof_analysis_count_conditions(struct prof_analysis *a, unsigned source)
 {
-    if (source >= PROF_MAX_SOURCES)
-        return;
     pthread_mutex_lock(&a->lock);
     if (!a->conditions)
         a->conditions = prof_aggregate_new(); /* without memory there are no branch outcomes, and all else */
-    a->sources[source].conditions = a->conditions != NULL;
+    for (unsigned i = 0; i < PROF_MAX_SOURCES; i++)
+        if (source == i || source == PROF_EVERY_SOURCE)
+            a->sources[i].conditions = a->conditions != NULL;
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -329,8 +336,6 @@ static void reset_source(struct prof_source_state *s)
     struct prof_source_state old = *s;
 
     begin_source(s);
-    s->shares = old.shares;
-    s->conditions = old.conditions;
     s->sent = old.sent;
     s->enabled = old.enabled;
     s->hrt = old.hrt;

@@ -18,6 +18,9 @@ void prof_analysis_free(struct prof_analysis *a); /* NULL is allowed */
 /* Samples by address; the analysis' own. */
 struct prof_aggregate *prof_analysis_aggregate(struct prof_analysis *a);
 
+/* What is set for an index holds for every sender that has it, one after the other. */
+#define PROF_EVERY_SOURCE (~0u) /* all indexes at once */
+
 /* HRT threads' share of the clock: 64 entries, low 5 bits a thread, bit 6 empty, bit 7 end (profiler sheet
  * 9), of one sender. Without a table HRT threads are weighed as high-priority ones. */
 void prof_analysis_hrt_table(struct prof_analysis *a, unsigned source, const uint8_t table[64]);

@@ -50,7 +50,7 @@ struct prof_report_caller {
 
 struct prof_report_function {
     unsigned source;
-    uint32_t pid;
+    uint32_t pid; /* 0 where it is the same in every process, and where none was told */
     struct prof_report_frame frame;
     const struct symbol_index *image; /* NULL = unknown */
     uint64_t address;                 /* of the function, in the target; of [unknown]: an example pc */

@@ -148,7 +148,7 @@ static uint32_t unnamed_row(struct report_work *w, unsigned source, uint32_t pid
                             const struct symbol_place *at)
 {
     const char *name = at && !at->image && at->path && at->path[0] ? file_name(w, at->path) : "[unknown]";
-    struct row_key k = {source, name && strcmp(name, "[unknown]") == 0 ? 0 : pid, NULL, 0, name};
+    struct row_key k = {source, pid, NULL, 0, name};
     size_t before = w->function_count;
     uint32_t row = name ? find_row(w, &k) : REPORT_NONE;
 
@@ -409,6 +409,8 @@ static void finish_row(const struct report_work *w, struct prof_report_function 
 
 bool report_add_functions(struct report_work *w)
 {
+    uint64_t example[PROF_MAX_SOURCES] = {0};
+
     if (!add_sites(w) || !add_calls(w))
         return false;
     for (size_t i = 0; i < w->function_count; i++) {
@@ -417,7 +419,10 @@ bool report_add_functions(struct report_work *w)
         if (!f->image && strcmp(f->frame.name, "[unknown]") == 0) {
             struct prof_report_source *source = &w->box->report.sources[f->source];
             source->unknown_pc += f->self;
-            source->example_pc = f->address;
+            if (f->self > example[f->source]) {
+                example[f->source] = f->self;
+                source->example_pc = f->address;
+            }
         }
     }
     return true;

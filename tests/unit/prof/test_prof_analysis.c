@@ -542,6 +542,29 @@ static void row_60_evicted_samples_are_nobodys(void **state)
     assert_int_equal(thread_of(p, 0)->samples, 1);
 }
 
+static void hrt_table_is_of_the_index(void **state)
+{
+    struct rig *r = S(state);
+    uint8_t table[64];
+    char name[32];
+    memset(table, 0xc0, sizeof(table));
+    table[0] = 1; /* thread 1 has every other turn */
+    prof_analysis_hrt_table(r->analysis, PROF_EVERY_SOURCE, table);
+    prof_analysis_hrt_table(r->analysis, PROF_MAX_SOURCES, table); /* there is no such index */
+    r->header.hrt = 0x2;
+    feed_instant(r, 0x3, 0x3);
+    const struct prof_report *p = rig_report(r);
+    expect_near(thread_of(p, 0)->rate, 0.5);
+    expect_near(thread_of(p, 1)->rate, 0.5);
+    feed_instant(r, 0x1, 0x1);
+    expect_near(thread_of(rig_report(r), 0)->rate, 0.75);
+    for (unsigned i = 0; i < PROF_MAX_SOURCES; i++) { /* the first sender is put out */
+        snprintf(name, sizeof(name), "203.0.113.1:%u", i);
+        rig_feed_from(r, name, &(struct profile_sample){.thread = 1, .active = 0x3}, 1);
+    }
+    expect_near(thread_of(rig_report(r), 1)->rate, 0.5);
+}
+
 static void reset_counts_anew(void **state)
 {
     struct rig *r = S(state);
@@ -621,6 +644,7 @@ int main(void)
         TEST(row_27_silence_gives_no_rate),
         TEST(row_58_senders_do_not_mix),
         TEST(row_60_evicted_samples_are_nobodys),
+        TEST(hrt_table_is_of_the_index),
         TEST(reset_counts_anew),
         TEST(no_quotient_is_infinite),
     };

@@ -474,6 +474,7 @@ static void processes(void **state)
     assert_int_equal(rig_function(p, "[libc.so]")->self, 1);
     assert_int_equal(rig_function(p, "[libc.so]")->pid, 7);
     assert_int_equal(rig_function(p, "[unknown]")->self, 1);
+    assert_int_equal(rig_function(p, "[unknown]")->pid, 8); /* whose maps would be wanted */
     assert_int_equal(p->sources[0].unknown_pc, 1);
     drop(r, image);
 }
