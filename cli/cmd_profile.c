@@ -14,6 +14,7 @@
 #include "cli/profile_options.h"
 #include "cli/render_profile.h"
 #include "export/export_sinks.h"
+#include "prof/records.h"
 #include "session/config.h"
 #include "session/session.h"
 
@@ -174,6 +175,10 @@ static enum corral_err open_all(struct profile *p, struct diag *d)
         err = add_elfs(p, d);
     if (err == CORRAL_OK && p->session)
         err = session_connect(p->session, d);
+    if (err == CORRAL_OK && p->session)
+        err = session_start_records(p->session, d);
+    if (err == CORRAL_OK && p->o.pcsr)
+        err = session_start_pcsr(p->session, d);
     if (err == CORRAL_OK)
         err = check_exports(p, d);
     return err == CORRAL_OK ? attach_events(p, d) : err;
@@ -253,8 +258,10 @@ static void ask_maps(struct profile *p, int64_t now)
 
 static enum corral_err wait_slice(struct profile *p, int64_t ns, struct diag *d)
 {
-    if (p->session)
-        return session_run_for(p->session, ns, cli_stop_flag(), d);
+    if (p->session) {
+        enum corral_err err = session_run_for(p->session, ns, cli_stop_flag(), d);
+        return err == CORRAL_OK ? session_profile_error(p->session, d) : err;
+    }
     host_clock_sleep(p->clock, ns);
     return event_bus_drain(p->bus, d);
 }
@@ -295,7 +302,40 @@ static enum corral_err collect_live(struct profile *p, struct diag *d)
     return err;
 }
 
+/* The last packets, and every event of them drawn. */
+static enum corral_err finish(struct profile *p, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    if (p->session)
+        err = session_stop_profile(p->session, d);
+    else
+        profiling_finish(p->profiling);
+    if (err == CORRAL_OK)
+        err = event_bus_drain(p->bus, d);
+    return err == CORRAL_OK ? event_bus_flush(p->bus, d) : err;
+}
+
 /* --- what came out -------------------------------------------------------------------------------------- */
+
+static void add_records_remarks(struct session *s, size_t index, struct profiling_remarks *remarks)
+{
+    struct prof_records_stats r;
+    if (!session_records_stats(s, index, &r))
+        return;
+    if (r.lost)
+        profiling_remarks_add(remarks, PROFILING_NOTE, -1, "records-full",
+                              "the target found no room in RAM for %" PRIu64 " packets (they are among the "
+                              "lost ones): read it faster, or give it more slots",
+                              r.lost);
+    if (!r.ready)
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-none",
+                              "there is a prof_buffer, but no packets were ever put into it");
+    if (r.bad_shapes + r.bad_owners + r.bad_batches + r.bad_records)
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-bad",
+                              "what was read at prof_buffer was refused: %" PRIu64 " headers, %" PRIu64
+                              " owners, %" PRIu64 " batches, %" PRIu64 " records",
+                              r.bad_shapes, r.bad_owners, r.bad_batches, r.bad_records);
+}
 
 /* What the report cannot know: how the packets got here. */
 static void add_remarks(struct profile *p, struct profiling_remarks *remarks)
@@ -321,6 +361,10 @@ static void add_remarks(struct profile *p, struct profiling_remarks *remarks)
                               "the kernel gave a receive buffer of only %zu bytes, in which a burst may be "
                               "lost: raise net.core.rmem_max",
                               prof_collector_receive_buffer(collector));
+    if (p->session && session_pcsr_note(p->session)[0])
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "pcsr", "%s", session_pcsr_note(p->session));
+    for (size_t i = 0; p->session && i < session_records_count(p->session); i++)
+        add_records_remarks(p->session, i, remarks);
     if (profiling_control_lost(p->profiling))
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "connection",
                               "%s closed the control connection before the end", p->o.connect);
@@ -428,8 +472,7 @@ static int profile(struct profile *p)
         err = collect_live(p, &d);
     clear_progress(p);
     if (err == CORRAL_OK) {
-        profiling_finish(p->profiling); /* only now is it known what was lost */
-        err = event_bus_flush(p->bus, &d);
+        err = finish(p, &d); /* only now is it known what was lost */
     }
     if (err == CORRAL_OK)
         err = report_all(p, &d);

@@ -13,6 +13,7 @@
 
 #define BAR        10u
 #define NAME_LEAST 20u
+#define CALLERS_OF 0.01 /* share from which a function's callers are shown */
 
 /* --- what must be known first --------------------------------------------------------------------------- */
 
@@ -137,7 +138,7 @@ static struct share_of_time time_of(const struct prof_report *report, size_t sou
 /* Busy is by weight (profiler sheet 9); waiting is of the samples of threads that were not suspended. */
 static void where_time_goes(const struct render_profile *r, const struct prof_report *report)
 {
-    unsigned name = 16, bar = r->width - name - 52;
+    unsigned name = 22, bar = r->width - name - 55;
     render_profile_heading(r, "Where the time goes");
     for (size_t i = 0; i < report->source_count; i++) {
         const struct prof_report_source *s = &report->sources[i];
@@ -158,37 +159,44 @@ static void where_time_goes(const struct render_profile *r, const struct prof_re
     }
 }
 
-static void threads(const struct render_profile *r, const struct prof_report *report)
+static void thread_row(const struct render_profile *r, const struct prof_report_thread *t)
 {
-    unsigned name = 16;
-    render_profile_heading(r, "Threads");
-    if (report->thread_count == 0) {
-        fputs("  none was sampled\n", r->out);
-        return;
-    }
-    fprintf(r->out, "  %-*s thread type     samples active %%  I-wait %%  D-wait %%  busy %%    MIPS\n",
-            (int)name - 8, "");
+    double all = t->samples ? (double)t->samples : 1, active = t->active ? (double)t->active : 1;
+    fprintf(r->out, "  %5u%s %-9s %9" PRIu64 " %9.1f %9.1f %9.1f %9.1f", t->thread, t->enabled ? " " : "*",
+            prof_thread_type_name(t->type), t->samples, render_profile_percent((double)t->active / all),
+            render_profile_percent((double)t->i_blocked / active),
+            render_profile_percent((double)t->d_blocked / active), render_profile_percent(t->utilisation));
+    if (t->mips_known && t->mips > 0) /* a sender that counts no instructions leaves them 0 */
+        fprintf(r->out, " %9.1f\n", t->mips);
+    else
+        fprintf(r->out, " %9s\n", "-");
+}
+
+static void threads(const struct render_profile *r, const struct prof_report *report, size_t source)
+{
+    char text[PROF_SOURCE_NAME_ROOM + 64];
+    size_t shown = 0, silent = 0;
+    bool marked = false;
+    snprintf(text, sizeof(text), "Threads of %s", report->sources[source].name);
     for (size_t i = 0; i < report->thread_count; i++) {
         const struct prof_report_thread *t = &report->threads[i];
-        double all = t->samples ? (double)t->samples : 1, active = t->active ? (double)t->active : 1;
-        fputs("  ", r->out);
-        render_profile_cell(r->out, report->sources[t->source].name, name - 8, true);
-        fprintf(r->out, " %5u%s %-8s %8" PRIu64 " %8.1f %9.1f %9.1f %7.1f", t->thread, t->enabled ? " " : "*",
-                prof_thread_type_name(t->type), t->samples, render_profile_percent((double)t->active / all),
-                render_profile_percent((double)t->i_blocked / active),
-                render_profile_percent((double)t->d_blocked / active),
-                render_profile_percent(t->utilisation));
-        if (t->mips_known)
-            fprintf(r->out, " %7.1f", t->mips);
-        else
-            fprintf(r->out, " %7s", "-");
-        putc('\n', r->out);
-    }
-    for (size_t i = 0; i < report->thread_count; i++)
-        if (!report->threads[i].enabled) {
-            fputs("  * sampled, but not in the mask of enabled threads\n", r->out);
-            break;
+        if (t->source != source)
+            continue;
+        if (t->samples == 0 && !(t->mips_known && t->mips > 0)) {
+            silent++;
+            continue;
         }
+        if (shown++ == 0) {
+            render_profile_heading(r, text);
+            fputs(" thread  type        samples  active %  I-wait %  D-wait %    busy %      MIPS\n", r->out);
+        }
+        thread_row(r, t);
+        marked |= !t->enabled;
+    }
+    if (shown && silent)
+        fprintf(r->out, "  %zu more thread%s never sampled\n", silent, silent == 1 ? " was" : "s were");
+    if (marked)
+        fputs("  * sampled, but not in the mask of enabled threads\n", r->out);
 }
 
 /* --- functions ------------------------------------------------------------------------------------------ */
@@ -203,7 +211,7 @@ static void callers(const struct render_profile *r, const struct prof_report_fun
     bool known = false;
     for (size_t i = 0; i < f->caller_count; i++)
         known |= f->callers[i].certainty != PROF_CALLER_UNKNOWN;
-    if (!known || f->self == 0)
+    if (!known || f->share < CALLERS_OF)
         return;
     for (size_t i = 0; i < f->caller_count; i++) {
         const struct prof_report_caller *c = &f->callers[i];
@@ -222,7 +230,7 @@ static void callers(const struct render_profile *r, const struct prof_report_fun
 
 static void function_row(const struct render_profile *r, const struct prof_report_function *f, double largest)
 {
-    unsigned left = r->width - 34, name = left * 6 / 10;
+    unsigned left = r->width - 34, name = left * 11 / 20;
     char place[256], address[40];
     const char *text = f->frame.name;
     render_profile_place(place, sizeof(place), f->frame.file, f->frame.line);
@@ -321,11 +329,11 @@ void render_profile_text(const struct render_profile *r, const struct prof_repor
     if (report->source_count) {
         senders(r, report);
         where_time_goes(r, report);
-        threads(r, report);
     }
     for (size_t i = 0; i < report->source_count; i++) {
         if (report->sources[i].totals.samples == 0)
             continue;
+        threads(r, report, i);
         functions(r, report, i);
         hot(r, report, i);
     }

@@ -193,6 +193,7 @@ static json_t *source_json(const struct prof_report_source *s)
 {
     json_t *o = json_object();
     set(o, "name", text(s->name));
+    set(o, "sent", json_boolean(s->sent));
     set(o, "evicted", json_boolean(s->evicted));
     set(o, "layout", s->totals.packets ? text(profile_layout_name(s->layout)) : json_null());
     set(o, "version", s->totals.packets ? number(s->version) : json_null());

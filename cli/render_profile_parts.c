@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What senders tell besides their samples, for people: hardware counters, memory, timing and latencies, named
- * counters, memory maps. What no sender reports is a line that says so, never a table of zeros.
+ * counters, memory maps. What no sender reports is named in one line, never drawn as a table of zeros.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #define BAR        24u
 #define PAGE_BYTES 256u /* of the netpage pools (profiler sheet 3.1) */
 
-/* A heading that comes with the first line below it; else one line that nothing was reported. */
+/* A heading that comes with the first line below it. */
 struct section {
     const struct render_profile *r;
     const char *title;
@@ -25,14 +25,6 @@ static void begin(struct section *s)
     if (!s->begun)
         render_profile_heading(s->r, s->title);
     s->begun = true;
-}
-
-static void end(const struct section *s, const char *none)
-{
-    if (s->begun)
-        return;
-    render_profile_heading(s->r, s->title);
-    fprintf(s->r->out, "  %s\n", none);
 }
 
 static void name_cell(const struct render_profile *r, const struct prof_report *report, unsigned source)
@@ -76,7 +68,7 @@ static bool perf_reported(const struct prof_report_perf *p)
     return false;
 }
 
-static void perf(const struct render_profile *r, const struct prof_report *report)
+static bool perf(const struct render_profile *r, const struct prof_report *report)
 {
     struct section s = {.r = r, .title = "Hardware counters"};
     for (unsigned i = 0; i < report->source_count; i++) {
@@ -85,12 +77,12 @@ static void perf(const struct render_profile *r, const struct prof_report *repor
         begin(&s);
         perf_row(r, report, i);
     }
-    end(&s, "not reported");
+    return s.begun;
 }
 
 /* --- named counters ------------------------------------------------------------------------------------- */
 
-static void counters(const struct render_profile *r, const struct prof_report *report)
+static bool counters(const struct render_profile *r, const struct prof_report *report)
 {
     struct section s = {.r = r, .title = "Counters"};
     for (size_t i = 0; i < report->counter_count; i++) {
@@ -113,7 +105,7 @@ static void counters(const struct render_profile *r, const struct prof_report *r
             fprintf(r->out, " %" PRIu32 "x reset", c->resets);
         putc('\n', r->out);
     }
-    end(&s, "not reported");
+    return s.begun;
 }
 
 /* --- memory --------------------------------------------------------------------------------------------- */
@@ -131,7 +123,7 @@ static void pool(struct section *s, const struct prof_report *report, unsigned s
             render_profile_si((double)p->low_water * (double)unit, low, sizeof(low)));
 }
 
-static void memory(const struct render_profile *r, const struct prof_report *report)
+static bool memory(const struct render_profile *r, const struct prof_report *report)
 {
     struct section s = {.r = r, .title = "Memory"};
     for (unsigned i = 0; i < report->source_count; i++) {
@@ -149,7 +141,7 @@ static void memory(const struct render_profile *r, const struct prof_report *rep
         name_cell(r, report, t->source);
         fprintf(r->out, "lowest stack pointer of thread %u: 0x%08" PRIx64 "\n", t->thread, t->min_sp);
     }
-    end(&s, "not reported");
+    return s.begun;
 }
 
 static void orders(const struct render_profile *r, const struct prof_report_maps *m)
@@ -193,14 +185,14 @@ static void one_map(const struct render_profile *r, const struct prof_report *re
                 m->overlaps, m->clipped, m->ignored, m->bad_entries);
 }
 
-static void maps(const struct render_profile *r, const struct prof_report *report)
+static bool maps(const struct render_profile *r, const struct prof_report *report)
 {
     struct section s = {.r = r, .title = "Memory maps"};
     for (size_t i = 0; i < report->maps_count; i++) {
         begin(&s);
         one_map(r, report, &report->maps[i]);
     }
-    end(&s, "not reported");
+    return s.begun;
 }
 
 /* --- timing --------------------------------------------------------------------------------------------- */
@@ -252,21 +244,35 @@ static void latency_rows(struct section *s, const struct prof_report *report, un
     }
 }
 
-static void timing(const struct render_profile *r, const struct prof_report *report)
+static bool timing(const struct render_profile *r, const struct prof_report *report)
 {
     struct section s = {.r = r, .title = "Latency"};
     for (unsigned i = 0; i < report->source_count; i++) {
         timing_rows(&s, report, i);
         latency_rows(&s, report, i);
     }
-    end(&s, "not reported");
+    return s.begun;
 }
 
 void render_profile_parts(const struct render_profile *r, const struct prof_report *report)
 {
-    perf(r, report);
-    counters(r, report);
-    memory(r, report);
-    maps(r, report);
-    timing(r, report);
+    static const struct {
+        const char *name;
+        bool (*draw)(const struct render_profile *r, const struct prof_report *report);
+    } parts[] = {{"hardware counters", perf},
+                 {"counters", counters},
+                 {"memory", memory},
+                 {"memory maps", maps},
+                 {"latency", timing}};
+    bool missing[sizeof(parts) / sizeof(parts[0])], any = false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        missing[i] = !parts[i].draw(r, report);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!missing[i])
+            continue;
+        fprintf(r->out, "%s%s", any ? ", " : "\nNot reported: ", parts[i].name);
+        any = true;
+    }
+    if (any)
+        putc('\n', r->out);
 }

@@ -45,6 +45,7 @@ enum corral_err profiling_add_elf(struct profiling *p, const char *words, struct
 enum corral_err profiling_add_elf_of(struct profiling *p, const char *sender, const char *file,
                                      uint64_t offset, struct diag *d);
 bool profiling_has_images(struct profiling *p);
+const struct symbol_index *profiling_image(struct profiling *p, size_t index); /* NULL = no more */
 /* The image a session has opened already (borrowed; outlives this), for the sender named `source`. */
 enum corral_err profiling_add_image(struct profiling *p, const char *source, const struct symbol_index *image,
                                     struct diag *d);

@@ -161,6 +161,14 @@ bool profiling_has_images(struct profiling *p)
     return any;
 }
 
+const struct symbol_index *profiling_image(struct profiling *p, size_t index)
+{
+    pthread_mutex_lock(&p->lock);
+    const struct symbol_index *image = index < p->image_count ? p->images[index].image : NULL;
+    pthread_mutex_unlock(&p->lock);
+    return image;
+}
+
 void profiling_free_images(struct profiling *p)
 {
     for (size_t i = 0; i < p->space_count; i++)

@@ -26,6 +26,7 @@ struct drawing {
     const struct symbol_index **images; /* of the mappings */
     uint64_t *shifts;                   /* target address - image address, of the mappings */
     size_t mapping_count;
+    bool names_only; /* the format has no addresses */
     char note[2048];
 };
 
@@ -119,6 +120,39 @@ static void draw_stack(struct drawing *w, const struct symbol_space *space,
     };
 }
 
+static int by_names(const void *a, const void *b)
+{
+    const struct export_stack *x = a, *y = b;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    for (size_t i = 0; i < x->depth; i++) {
+        int order = strcmp(x->frames[i].name, y->frames[i].name);
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+/* Formats that know names only would say the same stack once for each address in it. */
+static size_t merge_by_names(struct export_stack *stacks, size_t n)
+{
+    size_t kept = 0;
+    qsort(stacks, n, sizeof(*stacks), by_names);
+    for (size_t i = 0; i < n; i++) {
+        struct export_stack *into = kept ? &stacks[kept - 1] : NULL;
+        if (!into || by_names(into, &stacks[i]) != 0) {
+            stacks[kept++] = stacks[i];
+            continue;
+        }
+        into->count += stacks[i].count;
+        into->i_blocked += stacks[i].i_blocked;
+        into->d_blocked += stacks[i].d_blocked;
+        into->thread = into->thread == stacks[i].thread ? into->thread : -1;
+        into->pid = into->pid == stacks[i].pid ? into->pid : 0;
+    }
+    return kept;
+}
+
 /* A track a sender, also one that sent nothing: a core without samples must not look like no core. */
 static void draw_tracks(struct drawing *w, struct symbol_space *const *spaces, size_t space_count)
 {
@@ -126,9 +160,10 @@ static void draw_tracks(struct drawing *w, struct symbol_space *const *spaces, s
     size_t frame = 0, stack = 0;
     for (size_t s = 0; s < r->source_count; s++) {
         struct export_track *track = &w->tracks[s];
+        size_t first = stack;
         *track = (struct export_track){
             .name = r->sources[s].name,
-            .stacks = &w->stacks[stack],
+            .stacks = &w->stacks[first],
             .lost_packets = r->sources[s].totals.lost,
             .sampling_hz = r->sources[s].sampling_hz > 0 ? r->sources[s].sampling_hz : 0,
         };
@@ -140,6 +175,8 @@ static void draw_tracks(struct drawing *w, struct symbol_space *const *spaces, s
             frame += r->stacks[i].depth;
             track->count++;
         }
+        if (w->names_only)
+            track->count = merge_by_names(&w->stacks[first], track->count);
     }
 }
 
@@ -192,6 +229,7 @@ enum corral_err profiling_export_report(struct profiling *p, const struct prof_r
 {
     struct symbol_space *spaces[PROF_MAX_SOURCES];
     struct drawing w = {.p = p, .report = report};
+    w.names_only = strcmp(format, "folded") == 0 || strcmp(format, "speedscope") == 0;
     size_t n = profiling_spaces_of(p, report, spaces);
     enum corral_err err =
         make_room(&w) ? write_note(&w, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

@@ -14,6 +14,7 @@
 #include "capture/capture_reader.h"
 #include "session/profiling_internal.h"
 
+#define PROBE        24    /* bytes that tell a capture from anything else; a live one has no more at first */
 #define RAW_MAX      65536 /* no UDP datagram is this long; one byte more tells nothing more */
 #define WAIT_MS      100   /* how long a quiet pipe is waited for before the stop is looked at */
 #define TELL_PACKETS 4096  /* how often progress is told */
@@ -27,6 +28,7 @@ struct reading {
     void *ctx;
     struct profiling_file_stats *stats;
     FILE *file;
+    bool pipe;     /* a stop is its end: what came before is taken to the last packet */
     uint64_t size; /* of the file, 0 = not known */
 };
 
@@ -101,6 +103,7 @@ static enum corral_err open_file(struct reading *r, struct diag *d)
     if (is_standard_input(r->path)) {
         int fd = dup(STDIN_FILENO);
         bool regular = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+        r->pipe = !regular;
         r->file = fd < 0 ? NULL : regular ? fdopen(fd, "rb") : open_pipe(fd, r->stop);
     } else {
         r->file = fopen(r->path, "rbe");
@@ -121,7 +124,7 @@ static enum corral_err take(struct reading *r, const char *source, const uint8_t
 {
     prof_streams_datagram(r->p->streams, source, data, size, ns);
     enum corral_err err = r->p->bus ? event_bus_drain(r->p->bus, d) : CORRAL_OK;
-    return err == CORRAL_OK && stopped(r) ? interrupted(d) : err;
+    return err == CORRAL_OK && !r->pipe && stopped(r) ? interrupted(d) : err;
 }
 
 static void tell(const struct reading *r, uint64_t packets)
@@ -204,11 +207,12 @@ static enum corral_err read_raw(struct reading *r, const uint8_t *data, size_t s
 static enum corral_err read_file(struct reading *r, uint8_t *data, bool raw_allowed, struct diag *d)
 {
     errno = 0;
-    size_t size = fread(data, 1, RAW_MAX, r->file);
-    int why = errno;
+    size_t size = fread(data, 1, PROBE, r->file);
     enum corral_err err;
     if (capture_reader_probe(data, size) && !ferror(r->file))
         return read_packets(r, data, size, d);
+    size += raw_allowed ? fread(data + size, 1, RAW_MAX - size, r->file) : 0;
+    int why = errno;
     if (ferror(r->file)) {
         err = diag_set(d, CORRAL_ERR_IO, "cannot read '%.200s': %s", r->path, strerror(why));
     } else if (stopped(r)) {

@@ -177,6 +177,22 @@ struct session_rounds {
 enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64_t run_ns,
                                        const atomic_bool *stop, struct session_rounds *out, struct diag *d);
 
+/*
+ * Also fetch packets that cores leave in RAM: at the symbol prof_buffer of their programs, or on a link that
+ * reaches memory only, of the images that the profile was given. Not finding any is no error.
+ */
+enum corral_err session_start_records(struct session *s, struct diag *d);
+size_t session_records_count(const struct session *s);
+struct prof_records_stats;
+bool session_records_stats(const struct session *s, size_t index, struct prof_records_stats *stats);
+/* Also sample every core's pc over the link. The note names cores that cannot be sampled, or is "". */
+enum corral_err session_start_pcsr(struct session *s, struct diag *d);
+const char *session_pcsr_note(const struct session *s);
+/* How the last round of the two above ended. */
+enum corral_err session_profile_error(struct session *s, struct diag *d);
+/* Fetch what is left and end collecting: the counts are final then. session_close does it, too. */
+enum corral_err session_stop_profile(struct session *s, struct diag *d);
+
 /* profiling_export of the session's profile. */
 enum corral_err session_export_profile(struct session *s, const char *format, const char *path,
                                        struct diag *d);

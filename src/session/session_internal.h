@@ -6,6 +6,8 @@
 #include "clock/clock_domain.h"
 #include "clock/clock_unwrap.h"
 #include "coresight/rom_table.h"
+#include "prof/pcsr.h"
+#include "prof/records.h"
 #include "session/config.h"
 #include "session/session.h"
 #include "tlog/tlog_setup.h"
@@ -70,6 +72,12 @@ struct session {
     struct session_log logs[SESSION_MAX_LOGS];
 
     struct profiling *profiling; /* NULL without profile */
+    size_t records_count;        /* buffers of packets in RAM */
+    struct prof_records_reader *records[SESSION_MAX_CORES];
+    int records_jobs[SESSION_MAX_CORES];
+    struct prof_pcsr *pcsr; /* NULL = no PC sampling; the link's thread */
+    int pcsr_job;
+    char pcsr_note[320];
     int senders[LINK_SIM_CORES]; /* the board's datagram ports as UDP sockets, -1 = none */
     uint64_t datagrams_sent;     /* and expected at the collector; link's thread */
 
@@ -95,6 +103,9 @@ enum corral_err session_profile_open(struct session *s, struct diag *d);
 enum corral_err session_profile_images(struct session *s, struct diag *d); /* once the cores are known */
 void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
+
+/* profile_target.c */
+void session_profile_target_free(struct session *s); /* once the link's thread has ended */
 
 /* Give each core's log batches an interface of the capture file, when there is one. */
 enum corral_err session_capture_cores(struct session *s, struct diag *d);
