@@ -215,6 +215,7 @@ struct link *link_sim_open(const struct link_sim_options *options, struct diag *
     struct board_config config = {
         .ctm_latency = options->ctm_latency,
         .ctm_latency_set = options->ctm_latency_set,
+        .swclk_hz = options->swclk_hz,
         .seed = options->seed,
         .count_pcs = options->count_pcs,
         .log_accesses = options->log_accesses,

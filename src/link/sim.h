@@ -17,6 +17,7 @@ struct link_sim_options {
                                         held in reset */
     uint32_t ctm_latency;            /* core cycles; 0 = the default (3) unless ctm_latency_set */
     bool ctm_latency_set;
+    uint32_t swclk_hz;        /* of the debug port; 0 = the default (4 MHz) */
     uint64_t seed;            /* 0 = the default */
     bool count_pcs;           /* keep exact counts for link_sim_pc_count */
     bool log_accesses;        /* keep the bus log for link_sim_bus_log */
