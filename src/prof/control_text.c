@@ -175,7 +175,7 @@ static bool take_module(struct prof_control_text *t)
     const char *at = t->line;
     struct prof_control_module module = {.name = t->line};
 
-    if (!skip_word(&at) || *at == '\0')
+    if (*at == ' ' || *at == '\t' || !skip_word(&at) || *at == '\0') /* a name begins its line */
         return false;
     t->line[at - t->line] = '\0';
     at++;

@@ -228,6 +228,17 @@ static void test_more_maps_than_a_process_can_have_are_ignored_and_counted(void 
     free(told);
 }
 
+static void test_a_line_that_begins_with_a_blank_names_no_module(void **state)
+{
+    struct told told;
+    (void)state;
+    struct prof_control_counts counts =
+        FED("PID:0 v\n mod 1 2 3 Live 0x1\n\tmod 1 2 3 Live 0x1\nmod 1 2 3 Live 0x1\n", 0, &told);
+    assert_int_equal(counts.modules, 1);
+    assert_int_equal(counts.bad_lines, 2);
+    assert_non_null(strstr(told.text, "module mod 1 1\n"));
+}
+
 static void test_what_belongs_to_no_block_is_ignored(void **state)
 {
     struct told told;
@@ -472,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_maps_that_end_before_they_start_are_refused),
         cmocka_unit_test(test_maps_with_sixteen_digits_are_refused),
         cmocka_unit_test(test_more_maps_than_a_process_can_have_are_ignored_and_counted),
+        cmocka_unit_test(test_a_line_that_begins_with_a_blank_names_no_module),
         cmocka_unit_test(test_what_belongs_to_no_block_is_ignored),
         cmocka_unit_test(test_text_from_outside_is_escaped),
         cmocka_unit_test(test_the_board_starts_sends_and_answers),
