@@ -138,7 +138,7 @@ static struct share_of_time time_of(const struct prof_report *report, size_t sou
 /* Busy is by weight (profiler sheet 9); waiting is of the samples of threads that were not suspended. */
 static void where_time_goes(const struct render_profile *r, const struct prof_report *report)
 {
-    unsigned name = 22, bar = r->width - name - 55;
+    unsigned name = 22, bar = r->width - name - 47;
     render_profile_heading(r, "Where the time goes");
     for (size_t i = 0; i < report->source_count; i++) {
         const struct prof_report_source *s = &report->sources[i];
@@ -150,7 +150,7 @@ static void where_time_goes(const struct render_profile *r, const struct prof_re
         fprintf(r->out, " busy %5.1f %% ", render_profile_percent(s->utilisation));
         render_profile_bar(r->out, s->utilisation, bar);
         double all = t.active ? (double)t.active : 1;
-        fprintf(r->out, "  waiting for code %4.1f %%, data %4.1f %%\n",
+        fprintf(r->out, "  I-wait %4.1f %%, D-wait %4.1f %%\n",
                 render_profile_percent((double)t.i_blocked / all),
                 render_profile_percent((double)t.d_blocked / all));
         if (s->profiler_share > 0)

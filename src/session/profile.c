@@ -165,7 +165,7 @@ static void mark(struct session *s, unsigned core, const char *what)
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size)
 {
     struct session *s = ctx;
-    if (core >= LINK_SIM_CORES || s->senders[core] < 0)
+    if (core >= LINK_SIM_CORES || s->senders[core] < 0 || s->profile_stopped)
         return;
     if (send(s->senders[core], data, size, MSG_NOSIGNAL) != (ssize_t)size) {
         mark(s, core, "could not be sent: this host's socket refused it");

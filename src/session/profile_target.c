@@ -165,13 +165,17 @@ enum corral_err session_profile_error(struct session *s, struct diag *d)
     return err;
 }
 
+enum corral_err session_pcsr_close(struct session *s, struct diag *d)
+{
+    return s->pcsr ? session_call(s, close_pcsr, s, d) : CORRAL_OK;
+}
+
 enum corral_err session_stop_profile(struct session *s, struct diag *d)
 {
-    enum corral_err err = CORRAL_OK;
-    if (s->pcsr)
-        err = session_call(s, close_pcsr, s, d);
+    enum corral_err err = session_pcsr_close(s, d);
     if (err == CORRAL_OK && s->records_count)
         err = session_call(s, drain_records, s, d);
+    s->profile_stopped = true;
     if (s->profiling)
         profiling_finish(s->profiling);
     return err;

@@ -135,7 +135,7 @@ void session_close(struct session *s)
         return;
     if (s->thread) {
         session_stop_logs(s, NULL);
-        session_stop_profile(s, NULL);
+        session_pcsr_close(s, NULL);
         link_thread_call(s->thread, LINK_PRIO_HALT, close_cores, s, NULL); /* however long it was given */
     }
     link_thread_stop(s->thread);

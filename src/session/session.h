@@ -190,7 +190,7 @@ enum corral_err session_start_pcsr(struct session *s, struct diag *d);
 const char *session_pcsr_note(const struct session *s);
 /* How the last round of the two above ended. */
 enum corral_err session_profile_error(struct session *s, struct diag *d);
-/* Fetch what is left and end collecting: the counts are final then. session_close does it, too. */
+/* Fetch what is left and end collecting: the counts are final then. */
 enum corral_err session_stop_profile(struct session *s, struct diag *d);
 
 /* profiling_export of the session's profile. */

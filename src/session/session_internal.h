@@ -72,6 +72,7 @@ struct session {
     struct session_log logs[SESSION_MAX_LOGS];
 
     struct profiling *profiling; /* NULL without profile */
+    atomic_bool profile_stopped; /* the board's datagrams are sent to nobody */
     size_t records_count;        /* buffers of packets in RAM */
     struct prof_records_reader *records[SESSION_MAX_CORES];
     int records_jobs[SESSION_MAX_CORES];
@@ -105,6 +106,7 @@ void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
 
 /* profile_target.c */
+enum corral_err session_pcsr_close(struct session *s, struct diag *d); /* puts back what it changed */
 void session_profile_target_free(struct session *s); /* once the link's thread has ended */
 
 /* Give each core's log batches an interface of the capture file, when there is one. */
