@@ -172,16 +172,16 @@ static void sweep(struct prof_aggregate *a)
     fill_slots(a);
 }
 
-/* Room for one more entry, or false. A sweep is only worth its walk when it frees a good part. */
-static bool make_room(struct prof_aggregate *a)
+/* Room for one more entry, or NULL. A sweep is only worth its walk when it frees a good part. */
+static struct prof_aggregate_entry *make_room(struct prof_aggregate *a)
 {
     if (a->stale > a->entry_room / 8 && a->entry_count == a->entry_room)
         sweep(a);
-    if (a->entry_count >= PROF_MAX_ADDRESSES)
-        return false;
-    if (a->entry_count == a->entry_room && !grow_entries(a))
-        return false;
-    return (a->entry_count + 1) * 4 <= a->slot_count * 3 || grow_slots(a);
+    if (a->entry_count >= PROF_MAX_ADDRESSES || (a->entry_count == a->entry_room && !grow_entries(a)))
+        return NULL;
+    if ((a->entry_count + 1) * 4 > a->slot_count * 3 && !grow_slots(a))
+        return NULL;
+    return a->entries ? &a->entries[a->entry_count] : NULL;
 }
 
 /* Less of the stack, where the table is so full that functions matter more: a sender whose stack words are
@@ -212,15 +212,16 @@ static struct prof_aggregate_entry *find_or_add(struct prof_aggregate *a, struct
     }
     if (*slot)
         return &a->entries[(*slot & INDEX_MASK) - 1];
-    if (!make_room(a)) {
+    struct prof_aggregate_entry *e = make_room(a);
+    if (!e) {
         a->overflow[key->source]++;
         return NULL;
     }
+    *e = *key;
     slot = find_slot(a, key); /* the table may have moved */
-    a->entries[a->entry_count] = *key;
-    *slot = (uint64_t)key->hash << 32 | (a->entry_count + 1);
+    *slot = (uint64_t)key->hash << 32 | ++a->entry_count;
     a->held[key->source]++;
-    return &a->entries[a->entry_count++];
+    return e;
 }
 
 static void make_key(const struct prof_aggregate *a, unsigned source, bool v17,

@@ -14,28 +14,27 @@
 #define MISFIT_PERCENT 1 /* more samples than this where no instruction can be: another build */
 
 size_t report_frames(const struct report_work *w, const struct report_site *site,
-                     struct prof_report_frame out[PROF_REPORT_INLINES])
+                     struct prof_report_frame frames[PROF_REPORT_INLINES])
 {
-    struct symbol_frame frames[FRAMES_MAX];
+    struct symbol_frame all[FRAMES_MAX];
     size_t count = 0;
 
     if (site->known)
-        count = symbol_frames(site->place.image, site->pc - site->place.shift, frames, FRAMES_MAX);
+        count = symbol_frames(site->place.image, site->pc - site->place.shift, all, FRAMES_MAX);
     if (count > FRAMES_MAX)
         count = FRAMES_MAX;
     if (!count) {
-        out[0] = w->functions[site->function].frame;
+        frames[0] = w->functions[site->function].frame;
         if (site->known)
-            symbol_line_at(site->place.image, site->pc - site->place.shift, &out[0].file, &out[0].line);
+            symbol_line_at(site->place.image, site->pc - site->place.shift, &frames[0].file, &frames[0].line);
         return 1;
     }
     size_t kept = count < PROF_REPORT_INLINES ? count : PROF_REPORT_INLINES;
     for (size_t i = 0; i < kept; i++) /* the last one stays the function itself, whatever is left out */
-        out[i] = (struct prof_report_frame){
-            .name = frames[i].name, .file = frames[i].file, .line = frames[i].line};
+        frames[i] = (struct prof_report_frame){.name = all[i].name, .file = all[i].file, .line = all[i].line};
     if (kept < count)
-        out[kept - 1] = (struct prof_report_frame){
-            .name = frames[count - 1].name, .file = frames[count - 1].file, .line = frames[count - 1].line};
+        frames[kept - 1] = (struct prof_report_frame){
+            .name = all[count - 1].name, .file = all[count - 1].file, .line = all[count - 1].line};
     return kept;
 }
 
@@ -107,7 +106,7 @@ bool report_add_hot(struct report_work *w)
 {
     struct prof_report *r = &w->box->report;
     size_t count = 0, limit = w->options->hot_limit;
-    struct report_site *list = malloc((w->site_count + 1) * sizeof(*list));
+    struct report_site *list = calloc(w->site_count + 1, sizeof(*list));
 
     if (!list)
         return false;
