@@ -171,6 +171,8 @@ static enum corral_err open_all(struct profile *p, struct diag *d)
     enum corral_err err = cli_load_config(p->cli, &p->config, d);
     if (err == CORRAL_OK)
         err = has_link(p) ? open_session(p, d) : open_profiling(p, d);
+    if (err == CORRAL_OK && p->o.legacy_headers)
+        prof_streams_legacy_headers(profiling_streams(p->profiling));
     if (err == CORRAL_OK)
         err = add_elfs(p, d);
     if (err == CORRAL_OK && p->session)
@@ -320,21 +322,23 @@ static enum corral_err finish(struct profile *p, struct diag *d)
 static void add_records_remarks(struct session *s, size_t index, struct profiling_remarks *remarks)
 {
     struct prof_records_stats r;
-    if (!session_records_stats(s, index, &r))
+    const char *name = session_records_stats(s, index, &r);
+    if (!name)
         return;
     if (r.lost)
         profiling_remarks_add(remarks, PROFILING_NOTE, -1, "records-full",
-                              "the target found no room in RAM for %" PRIu64 " packets (they are among the "
+                              "%s: the target found no room in RAM for %" PRIu64
+                              " packets (they are among the "
                               "lost ones): read it faster, or give it more slots",
-                              r.lost);
+                              name, r.lost);
     if (!r.ready)
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-none",
-                              "there is a prof_buffer, but no packets were ever put into it");
+                              "%s: there is a prof_buffer, but nothing was ever put into it", name);
     if (r.bad_shapes + r.bad_owners + r.bad_batches + r.bad_records)
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-bad",
-                              "what was read at prof_buffer was refused: %" PRIu64 " headers, %" PRIu64
+                              "%s: what was read at prof_buffer was refused: %" PRIu64 " headers, %" PRIu64
                               " owners, %" PRIu64 " batches, %" PRIu64 " records",
-                              r.bad_shapes, r.bad_owners, r.bad_batches, r.bad_records);
+                              name, r.bad_shapes, r.bad_owners, r.bad_batches, r.bad_records);
 }
 
 /* What the report cannot know: how the packets got here. */
@@ -532,6 +536,7 @@ const struct cli_command cmd_profile = {
         "  --thread N           only hardware thread N\n"
         "  --top N              functions and addresses shown of each sender (default 20)\n"
         "  --fail-on-loss       exit code 4 when anything was lost\n"
+        "  --legacy-headers     also read the headers, never the samples, of packets of versions 5 to 16\n"
         "\n"
         "With --link the target's own packets are collected: --link sim is the virtual board.\n"
         "\n"

@@ -11,9 +11,9 @@
 
 #define RECORDS_SYMBOL   "prof_buffer"
 #define RECORDS_EVERY_NS (2 * NS_PER_MS)
-#define RECORDS_BURST    16  /* slots in a row: there are no more */
-#define DRAIN_MOST       256 /* slots at the end: a target that goes on writing must not keep us */
-#define PCSR_EVERY_NS    (200 * NS_PER_US)
+#define RECORDS_BURST \
+    16 /* slots in a row: there are no more; a target that goes on writing must not keep us */
+#define PCSR_EVERY_NS (200 * NS_PER_US)
 
 /* --- packets in RAM ------------------------------------------------------------------------------------- */
 
@@ -50,6 +50,7 @@ static enum corral_err watch(struct session *s, const char *name, uint32_t ap,
         diag_prefix(d, "%s of %s", RECORDS_SYMBOL, name);
         return d ? d->code : CORRAL_ERR_USAGE;
     }
+    snprintf(s->records_names[s->records_count], sizeof(s->records_names[0]), "%s", source);
     s->records[s->records_count++] = reader;
     s->records_jobs[s->records_count - 1] =
         link_thread_every(s->thread, LINK_PRIO_SAMPLE, RECORDS_EVERY_NS, poll_records, reader);
@@ -80,11 +81,12 @@ size_t session_records_count(const struct session *s)
     return s->records_count;
 }
 
-bool session_records_stats(const struct session *s, size_t index, struct prof_records_stats *stats)
+const char *session_records_stats(const struct session *s, size_t index, struct prof_records_stats *stats)
 {
-    if (index < s->records_count)
-        prof_records_reader_stats(s->records[index], stats);
-    return index < s->records_count;
+    if (index >= s->records_count)
+        return NULL;
+    prof_records_reader_stats(s->records[index], stats);
+    return s->records_names[index];
 }
 
 static enum corral_err drain_records(struct link *link, void *ctx, struct diag *d)
@@ -93,7 +95,7 @@ static enum corral_err drain_records(struct link *link, void *ctx, struct diag *
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < s->records_count && err == CORRAL_OK; i++) {
         bool took = true;
-        for (int k = 0; k < DRAIN_MOST && took && err == CORRAL_OK; k++)
+        for (int k = 0; k < RECORDS_BURST && took && err == CORRAL_OK; k++)
             err = prof_records_poll(s->records[i], link, &took, d);
     }
     return err;

@@ -75,6 +75,7 @@ struct session {
     atomic_bool profile_stopped; /* the board's datagrams are sent to nobody */
     size_t records_count;        /* buffers of packets in RAM */
     struct prof_records_reader *records[SESSION_MAX_CORES];
+    char records_names[SESSION_MAX_CORES][80];
     int records_jobs[SESSION_MAX_CORES];
     struct prof_pcsr *pcsr; /* NULL = no PC sampling; the link's thread */
     int pcsr_job;
