@@ -82,9 +82,17 @@ static json_t *sample_json(const struct profile_sample *s, enum profile_layout l
     return event_json_finish(&o);
 }
 
-/* In all layouts. */
-static void add_common(struct event_json *j, const struct profile_header *h)
+/* A field that came with version `since` (profiler sheet 3.2); the layouts that are known whole have it. */
+static bool has(const struct profile_packet *p, int since)
 {
+    return p->layout != PROFILE_LEGACY || p->version >= since;
+}
+
+/* In all layouts. */
+static void add_common(struct event_json *j, const struct profile_packet *p)
+{
+    const struct profile_header *h = &p->header;
+
     size_t threads = h->thread_count < PROFILE_MAX_THREADS ? h->thread_count : PROFILE_MAX_THREADS;
     event_json_set(j, "instruction_count", array_of_u32(h->instruction_count, threads));
     event_json_uint(j, "profile_instructions", h->profile_instructions);
@@ -92,23 +100,28 @@ static void add_common(struct event_json *j, const struct profile_header *h)
     event_json_uint(j, "hrt", h->hrt);
     event_json_uint(j, "high", h->high);
     event_json_uint(j, "profiler_thread", h->profiler_thread);
-    event_json_uint(j, "cpu_id", h->cpu_id);
+    event_json_set(j, "cpu_id", has(p, 11) ? json_integer(h->cpu_id) : json_null());
     event_json_set(j, "ddr_hz", h->ddr_hz ? json_integer(h->ddr_hz) : json_null());
 }
 
-static void add_perf(struct event_json *j, const struct profile_header *h)
+static void add_perf(struct event_json *j, const struct profile_packet *p)
 {
+    const struct profile_header *h = &p->header;
+
     size_t count =
         h->perf_counter_count < PROFILE_MAX_COUNTERS ? h->perf_counter_count : PROFILE_MAX_COUNTERS;
     bool configured = false;
     for (size_t i = 0; i < count; i++)
         configured |= h->perf_config[i] != 0;
-    event_json_set(j, "perf_counters", array_of_u32(h->perf_counters, count));
+    event_json_set(j, "perf_counters", has(p, 11) ? array_of_u32(h->perf_counters, count) : json_null());
     event_json_set(j, "perf_config", configured ? array_of_u8(h->perf_config, count) : json_null());
 }
 
-static void add_v17(struct event_json *j, const struct profile_header *h)
+/* The groups that a legacy version lacks are zero, and so null, too. */
+static void add_v17(struct event_json *j, const struct profile_packet *p)
 {
+    const struct profile_header *h = &p->header;
+
     size_t threads = h->thread_count < PROFILE_MAX_THREADS ? h->thread_count : PROFILE_MAX_THREADS;
     ADD_GROUP(j, {"heap_free", h->heap_free}, {"heap_low_water", h->heap_low_water});
     ADD_GROUP(j, {"netpage_free", h->netpage_free}, {"netpage_low_water", h->netpage_low_water});
@@ -120,7 +133,7 @@ static void add_v17(struct event_json *j, const struct profile_header *h)
     ADD_GROUP(j, {"extnetpage_free", h->extnetpage_free}, {"extnetpage_low_water", h->extnetpage_low_water});
     ADD_GROUP(j, {"dsr_max_latency", h->dsr_max_latency}, {"dsr_ave_latency", h->dsr_ave_latency},
               {"dsr_count", h->dsr_count});
-    add_perf(j, h);
+    add_perf(j, p);
 }
 
 static void add_nss(struct event_json *j, const struct profile_header *h)
@@ -141,20 +154,20 @@ void event_json_add_profile(struct event_json *j, const struct profile_packet *p
     event_json_text(j, "layout", profile_layout_name(p->layout));
     event_json_uint(j, "magic", DATA_MAGIC + p->version);
     event_json_uint(j, "header_size", h->header_size);
-    event_json_uint(j, "seq", h->seq);
+    event_json_set(j, "seq", has(p, 7) ? json_integer(h->seq) : json_null());
     event_json_uint(j, "clocks", h->clocks);
     event_json_set(j, "clock_hz", h->clock_hz ? json_integer(h->clock_hz) : json_null());
     event_json_uint(j, "sample_count", h->sample_count);
     event_json_uint(j, "bad_samples", p->bad_samples);
     event_json_uint(j, "trailing", p->trailing);
-    add_common(j, h);
+    add_common(j, p);
     if (p->layout == PROFILE_V21) {
-        add_perf(j, h);
+        add_perf(j, p);
         event_json_uint(j, "sample_stack_words", h->sample_stack_words);
     } else if (p->layout == PROFILE_NSS) {
         add_nss(j, h);
     } else {
-        add_v17(j, h);
+        add_v17(j, p);
     }
     json_t *samples = json_array();
     for (size_t i = 0; i < p->sample_count; i++)

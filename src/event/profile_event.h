@@ -34,6 +34,7 @@ struct profile_sample {
     uint8_t thread; /* hardware thread number, 0..15 */
     bool self_d_blocked;
     bool self_i_blocked;
+    uint8_t btb_status;                        /* v21, nss: branch target buffer, 0..3; undefined in v17 */
     uint8_t parent_count;                      /* v21, nss: words used in parents[] */
     uint32_t parents[PROFILE_MAX_STACK_WORDS]; /* v21, nss */
 };

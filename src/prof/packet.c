@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which packet is it? Profiler sheet 2 (the 16-bit magic) and INTERFACE.md's order of checks, which decides
- * what a packet with several faults is refused for. The layouts are in packet_v17.c, packet_v21.c and
- * packet_counters.c. Pure: no allocation, no clocks; byte loads only, because samples may sit at any offset.
+ * what a packet with several faults is refused for. The layouts are in packet_v17.c, packet_v21.c,
+ * packet_legacy.c and packet_counters.c. Pure: no allocation, no clocks; byte loads only, because samples may
+ * sit at any offset.
  */
 #include "prof/packet.h"
 
@@ -42,8 +43,8 @@ static bool kind_known(uint16_t magic)
     return kind == PROF_KIND_DATA || kind == PROF_KIND_COUNTERS || kind == PROF_KIND_MAPS;
 }
 
-static void decode_data(const uint8_t *data, size_t size, uint16_t magic, struct prof_scratch *scratch,
-                        struct prof_decoded *out)
+static void decode_data(const uint8_t *data, size_t size, uint16_t magic, bool legacy,
+                        struct prof_scratch *scratch, struct prof_decoded *out)
 {
     int version = magic & 0x1f;
 
@@ -53,12 +54,14 @@ static void decode_data(const uint8_t *data, size_t size, uint16_t magic, struct
         packet_decode_v17(data, size, scratch, out);
     else if (version == 21)
         packet_decode_v21(data, size, scratch, out);
+    else if (legacy && packet_is_legacy(version))
+        packet_decode_legacy(data, size, version, scratch, out);
     else /* the sample's size is not on the wire, so nothing can be read safely */
         packet_reject(out, "version", version, (uint32_t)version, size);
 }
 
-void prof_packet_decode_after(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
-                              struct prof_decoded *out)
+static void decode(const uint8_t *data, size_t size, int version, bool legacy, struct prof_scratch *scratch,
+                   struct prof_decoded *out)
 {
     memset(out, 0, sizeof(*out));
     out->consumed = size;
@@ -79,7 +82,7 @@ void prof_packet_decode_after(const uint8_t *data, size_t size, int version, str
         return;
     }
     if (kind == PROF_KIND_DATA)
-        decode_data(data, size, magic, scratch, out);
+        decode_data(data, size, magic, legacy, scratch, out);
     else if (kind == PROF_KIND_COUNTERS)
         packet_decode_counters(data, size, scratch, out);
     else
@@ -89,5 +92,17 @@ void prof_packet_decode_after(const uint8_t *data, size_t size, int version, str
 void prof_packet_decode(const uint8_t *data, size_t size, struct prof_scratch *scratch,
                         struct prof_decoded *out)
 {
-    prof_packet_decode_after(data, size, 0, scratch, out);
+    decode(data, size, 0, false, scratch, out);
+}
+
+void prof_packet_decode_after(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
+                              struct prof_decoded *out)
+{
+    decode(data, size, version, false, scratch, out);
+}
+
+void prof_packet_decode_legacy(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
+                               struct prof_decoded *out)
+{
+    decode(data, size, version, true, scratch, out);
 }

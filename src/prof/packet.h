@@ -46,7 +46,26 @@ void prof_packet_decode(const uint8_t *data, size_t size, struct prof_scratch *s
 void prof_packet_decode_after(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
                               struct prof_decoded *out);
 
-/* Write a version 17 data packet; returns its size, 0 when it does not fit or the layout is another. */
+/* The same, and of data packets of versions 5 to 16, which are refused otherwise, the header: layout
+ * "legacy", no samples ever. Versions 5 and 6 have no sequence number: seq_known stays false. */
+void prof_packet_decode_legacy(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
+                               struct prof_decoded *out);
+
+/*
+ * The inverse: each returns the size written, 0 when it does not fit `size` or no packet can say it. What was
+ * read and is written comes back byte for byte, but for what the reader does not keep: spare header words,
+ * bytes past header fields and behind the last sample, refused samples and map entries, a name's bytes behind
+ * its NUL. A counter's name that spells \xNN on the wire comes back as that byte.
+ */
+/* Versions 17 and 21 and the NSS port's, by layout and version; sample_count samples, whatever the header
+ * says. */
 size_t prof_packet_write(const struct profile_packet *packet, uint8_t *out, size_t size);
+/* Ultra's counters first; at most 59; not cut (`truncated` 0). */
+size_t prof_counters_write(const struct profile_counters *counters, uint8_t *out, size_t size);
+/* Version 17's encoding or 21's, by maps->v21. */
+size_t prof_maps_write(const struct profile_maps *maps, uint8_t *out, size_t size);
+/* Counters with a data packet behind them in one datagram, as the NSS port sends them. */
+size_t prof_glued_write(const struct profile_counters *counters, const struct profile_packet *packet,
+                        uint8_t *out, size_t size);
 
 #endif

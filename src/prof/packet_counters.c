@@ -10,19 +10,16 @@
 
 #define COUNTERS_HEADER 16
 #define COUNTERS_ENTRY  24
-#define COUNTERS_NAME   20
-#define COUNTERS_MAX    59 /* what fits the senders' 1440 bytes */
 
-#define MAPS_HEADER    8
-#define MAPS_ENTRY     4
-#define MAPS_MAX_ORDER 16 /* 2^16 pages is all of the page number's range */
+#define MAPS_HEADER 8
+#define MAPS_ENTRY  4
 
 /* 20 bytes up to the first NUL; control and non-ASCII bytes as \xNN. `out` holds PROFILE_COUNTER_NAME_MAX. */
 static void read_name(const uint8_t *p, char *out)
 {
     static const char hex[] = "0123456789abcdef";
 
-    for (size_t i = 0; i < COUNTERS_NAME && p[i]; i++) {
+    for (size_t i = 0; i < PROF_COUNTER_NAME && p[i]; i++) {
         if (p[i] >= 0x20 && p[i] < 0x7f) {
             *out++ = (char)p[i];
             continue;
@@ -38,7 +35,7 @@ static void read_name(const uint8_t *p, char *out)
 void packet_decode_counters(const uint8_t *data, size_t size, struct prof_scratch *scratch,
                             struct prof_decoded *out)
 {
-    _Static_assert(COUNTERS_MAX <= sizeof(scratch->counters) / sizeof(scratch->counters[0]), "scratch");
+    _Static_assert(PROF_COUNTERS_MAX <= sizeof(scratch->counters) / sizeof(scratch->counters[0]), "scratch");
 
     if (size < COUNTERS_HEADER) {
         packet_reject(out, "short", -1, (uint32_t)size, size);
@@ -46,7 +43,7 @@ void packet_decode_counters(const uint8_t *data, size_t size, struct prof_scratc
     }
     uint64_t ultra = load_be16(data + 2);
     uint64_t announced = ultra + load_be32(data + 8);
-    if (announced > COUNTERS_MAX) {
+    if (announced > PROF_COUNTERS_MAX) {
         uint32_t shown = announced > UINT32_MAX ? UINT32_MAX : (uint32_t)announced;
         packet_reject(out, "counter-count", -1, shown, size);
         return;
@@ -58,7 +55,7 @@ void packet_decode_counters(const uint8_t *data, size_t size, struct prof_scratc
         struct profile_counter *c = &scratch->counters[i];
         memset(c, 0, sizeof(*c));
         read_name(p, c->name);
-        c->value = load_be32(p + COUNTERS_NAME);
+        c->value = load_be32(p + PROF_COUNTER_NAME);
         c->linux_side = i >= ultra;
     }
     out->kind = PROF_COUNTERS;
@@ -98,7 +95,7 @@ void packet_decode_maps(const uint8_t *data, size_t size, bool v21, struct prof_
         return;
     }
     uint32_t page_shift = load_be32(data + 4);
-    if (page_shift < 10 || page_shift > 20) {
+    if (page_shift < PROF_MIN_PAGE_SHIFT || page_shift > PROF_MAX_PAGE_SHIFT) {
         packet_reject(out, "page-shift", -1, page_shift, size);
         return;
     }
@@ -114,7 +111,7 @@ void packet_decode_maps(const uint8_t *data, size_t size, bool v21, struct prof_
         } else {
             uint32_t length = word & 0x7ffu;
             m.type = (uint8_t)(word >> 11);
-            if (m.type < 16 && length > MAPS_MAX_ORDER) {
+            if (m.type < 16 && length > PROF_MAPS_MAX_ORDER) {
                 maps.bad_entries++;
                 continue;
             }

@@ -19,6 +19,12 @@
 #define PROF_NSS_STACK_WORDS 4  /* what a 0 in an NSS header means (profiler sheet 7) */
 #define PROF_V21_SAMPLE      20 /* without the stack words */
 
+#define PROF_COUNTER_NAME   20
+#define PROF_COUNTERS_MAX   59 /* what fits the senders' 1440 bytes */
+#define PROF_MAPS_MAX_ORDER 16 /* 2^16 pages is all of the page number's range */
+#define PROF_MIN_PAGE_SHIFT 10
+#define PROF_MAX_PAGE_SHIFT 20
+
 /* Make *out a refusal. `reason` is a string literal; `value` is what was seen. */
 void packet_reject(struct prof_decoded *out, const char *reason, int version, uint32_t value, size_t size);
 
@@ -32,6 +38,10 @@ bool packet_check_samples(struct prof_decoded *out, int version, size_t header_s
 
 void packet_decode_v17(const uint8_t *data, size_t size, struct prof_scratch *scratch,
                        struct prof_decoded *out);
+/* The header of versions 5 to 16, never a sample. */
+bool packet_is_legacy(int version);
+void packet_decode_legacy(const uint8_t *data, size_t size, int version, struct prof_scratch *scratch,
+                          struct prof_decoded *out);
 void packet_decode_v21(const uint8_t *data, size_t size, struct prof_scratch *scratch,
                        struct prof_decoded *out);
 void packet_decode_counters(const uint8_t *data, size_t size, struct prof_scratch *scratch,

@@ -76,6 +76,7 @@ static void read_sample(const uint8_t *p, struct profile_sample *s)
         .thread = thread & 0x0f, /* 16 thread slots: every value is one of them */
         .self_d_blocked = (thread & 0x10) != 0,
         .self_i_blocked = (thread & 0x20) != 0,
+        .btb_status = thread >> 6,
     };
 }
 

@@ -69,6 +69,7 @@ static void read_sample(const uint8_t *p, size_t words, struct profile_sample *s
         .thread = thread & 0x0f,
         .self_d_blocked = (thread & 0x10) != 0,
         .self_i_blocked = (thread & 0x20) != 0,
+        .btb_status = thread >> 6,
         .a_reg = load_be32(p + 16),
         .parent_count = (uint8_t)words,
     };

@@ -221,8 +221,8 @@ void prof_streams_datagram(struct prof_streams *s, const char *source_name, cons
     struct prof_source *source = heard(s, source_name);
     if (source) {
         do { /* each packet uses up 16 bytes or all that is left */
-            prof_packet_decode_after(data ? data + at : NULL, size - at, source->version, s->scratch,
-                                     &packet);
+            (s->legacy_headers ? prof_packet_decode_legacy : prof_packet_decode_after)(
+                data ? data + at : NULL, size - at, source->version, s->scratch, &packet);
             stream_take(s, source, &packet, host_ns);
             at += packet.consumed;
         } while (at < size);
@@ -289,6 +289,13 @@ void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_
     e.gap = (struct event_gap){.lost = n, .reason = "kernel"};
     if (s->bus)
         event_bus_publish(s->bus, &e);
+}
+
+void prof_streams_legacy_headers(struct prof_streams *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->legacy_headers = true;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void prof_streams_reset(struct prof_streams *s)

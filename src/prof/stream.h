@@ -83,6 +83,10 @@ void prof_streams_packet(struct prof_streams *s, const char *source_name, const 
 /* The kernel says it dropped `n` more datagrams: a gap with reason "kernel". */
 void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns);
 
+/* From now on the headers of data packets of versions 5 to 16 are read (prof_packet_decode_legacy), which are
+ * refused otherwise. */
+void prof_streams_legacy_headers(struct prof_streams *s);
+
 /* Count anew from now on, and have the analysis do so. Senders, their names and places in their sequences
  * stay: what is missing between the last packet before and the first one behind is still told. */
 void prof_streams_reset(struct prof_streams *s);

@@ -39,6 +39,7 @@ struct prof_streams {
     struct event_bus *bus;
     struct prof_analysis *analysis;
     struct prof_scratch *scratch;
+    bool legacy_headers;
     struct prof_totals gone; /* of senders that were put out, and what had no place */
     struct prof_rates gone_rates;
     uint64_t uses;

@@ -92,10 +92,19 @@ static void move_clock(struct prof_source *source, const struct profile_packet *
     }
 }
 
+/* Versions 5 and 6 count nothing: each packet follows the one before. */
+static struct prof_place place_unnumbered(const struct prof_source *source)
+{
+    return (struct prof_place){.order = source->version ? PROF_ORDER_NEXT : PROF_ORDER_FIRST};
+}
+
 static void take_data(struct prof_streams *s, struct prof_source *source, const struct profile_packet *packet,
                       int64_t host_ns)
 {
-    struct prof_place place = place_number(s, source, packet->header.seq, packet->version, false, host_ns);
+    bool numbered = packet->layout != PROFILE_LEGACY || packet->version >= 7;
+    struct prof_place place =
+        numbered ? place_number(s, source, packet->header.seq, packet->version, false, host_ns)
+                 : place_unnumbered(source);
     bool duplicate = place.order == PROF_ORDER_DUPLICATE;
     bool late = place.order == PROF_ORDER_LATE;
 
