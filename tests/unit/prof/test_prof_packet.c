@@ -148,17 +148,161 @@ static void row_12_trailing_bytes(void **state)
     assert_int_equal(d->consumed, size * 2);
 }
 
-static void rows_13_to_15_versions_without_a_layout(void **state)
+static struct prof_decoded *decode_legacy(size_t size)
+{
+    static struct prof_scratch room;
+    static struct prof_decoded decoded;
+    uint8_t *exact = malloc(size);
+    assert_non_null(exact);
+    memcpy(exact, buffer, size);
+    memset(&decoded, 0xa5, sizeof(decoded));
+    prof_packet_decode_legacy(exact, size, 0, &room, &decoded);
+    free(exact);
+    return &decoded;
+}
+
+/* Refused by name and number, before any size but that of the first four bytes is looked at; with and without
+ * legacy headers. */
+static void expect_no_layout(int version)
+{
+    size_t size = testing_v17(buffer, &(struct testing_packet){.count = 1});
+    store_be16(buffer, (uint16_t)(0x3ea0 | version));
+    testing_expect_reject(buffer, size, "version", version);
+    testing_expect_reject(buffer, 4, "version", version);
+    testing_expect_reject(buffer, 3, "short", version);
+    struct prof_decoded *d = testing_decode(buffer, size, -1);
+    assert_int_equal(d->reject.value, version);
+    assert_false(d->seq_known);
+    if (version < 5 || version > 16) {
+        d = decode_legacy(size);
+        assert_int_equal(d->kind, PROF_REJECT);
+        assert_string_equal(d->reject.reason, "version");
+    }
+}
+
+static void row_13_version_0(void **state)
 {
     (void)state;
-    for (int version = 0; version < 32; version++) {
-        if (version == 17 || version == 21)
-            continue;
-        size_t size = testing_v17(buffer, &(struct testing_packet){.count = 1});
-        store_be16(buffer, (uint16_t)(0x3ea0 | version));
-        testing_expect_reject(buffer, size, "version", version);
-        testing_expect_reject(buffer, 4, "version", version); /* before any size but the first four bytes */
-        assert_false(testing_decode(buffer, size, -1)->seq_known);
+    expect_no_layout(0);
+}
+
+static void row_14_version_31_and_others_without_a_layout(void **state)
+{
+    (void)state;
+    static const int versions[] = {1, 2, 3, 4, 18, 19, 20, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+        expect_no_layout(versions[i]);
+}
+
+static void row_15_versions_5_to_16_are_refused_unless_asked_for(void **state)
+{
+    (void)state;
+    for (int version = 5; version <= 16; version++)
+        expect_no_layout(version);
+}
+
+/* Fixed bytes of a header, without the eight a thread: the sheet's table, by version. */
+static const uint8_t legacy_fixed[17] = {0, 0, 0, 0, 0, 36, 40, 44, 68, 76, 76, 100, 112, 112, 112, 124, 124};
+
+/* A legacy header without a pattern, so that a field read elsewhere shows. */
+static size_t legacy(int version, size_t threads, unsigned samples)
+{
+    size_t size = legacy_fixed[version] + 8 * threads;
+    for (size_t i = 4; i < size; i++)
+        buffer[i] = (uint8_t)(i * 7 + 1);
+    memset(buffer + size, 0xee, 20 * (size_t)samples);
+    store_be16(buffer, (uint16_t)(0x3ea0 | version));
+    buffer[2] = (uint8_t)size;
+    buffer[3] = (uint8_t)samples;
+    return size + 20 * (size_t)samples;
+}
+
+static void row_15_header_only_gated_by_header_size(void **state)
+{
+    (void)state;
+    for (int version = 5; version <= 16; version++) {
+        for (size_t n = version == 16 ? 16 : 1; n <= 16; n++) {
+            size_t size = legacy(version, n, 3);
+            const struct prof_decoded *d = decode_legacy(size);
+            const struct profile_header *h = &d->data.header;
+            const uint8_t *p = buffer + 8 + 4 * n, *q = p + 28 + 4 * n;
+            assert_int_equal(d->kind, PROF_DATA);
+            assert_int_equal(d->data.layout, PROFILE_LEGACY);
+            assert_int_equal(d->data.version, version);
+            assert_int_equal(d->data.sample_count, 0); /* never */
+            assert_int_equal(h->sample_count, 3);
+            assert_int_equal(h->thread_count, n);
+            assert_int_equal(h->clocks, load_be32(buffer + 4));
+            for (size_t t = 0; t < 16; t++) {
+                assert_int_equal(h->instruction_count[t], t < n ? load_be32(buffer + 8 + 4 * t) : 0);
+                assert_int_equal(h->min_sp[t], t < n ? load_be32(p + 28 + 4 * t) : 0);
+            }
+            assert_int_equal(h->profile_instructions, load_be32(p));
+            assert_int_equal(h->enabled, load_be16(p + 4));
+            assert_int_equal(h->profiler_thread, load_be16(p + 10));
+            assert_int_equal(h->netpage_low_water, load_be32(p + 24));
+            assert_int_equal(h->clock_hz, version >= 6 ? load_be32(q) : 0);
+            assert_int_equal(h->seq, version >= 7 ? load_be32(q + 4) : 0);
+            assert_int_equal(d->seq_known, version >= 7);
+            assert_int_equal(d->seq, h->seq);
+            assert_int_equal(h->timing_count, version >= 8 ? load_be32(q + 28) : 0);
+            assert_int_equal(h->extheap_low_water, version >= 9 ? load_be32(q + 36) : 0);
+            assert_int_equal(h->cpu_id, version >= 11 ? load_be32(q + 40) : 0);
+            assert_int_equal(h->perf_counters[3], version >= 11 ? load_be32(q + 56) : 0);
+            assert_int_equal(h->perf_config[3], version >= 11 ? q[63] : 0);
+            assert_int_equal(h->perf_counter_count, version >= 11 ? 4 : 0);
+            assert_int_equal(h->ddr_hz, version >= 12 ? load_be32(q + 64) : 0);
+            assert_int_equal(h->extnetpage_low_water, version >= 12 ? load_be32(q + 72) : 0);
+            assert_int_equal(h->dsr_max_latency, version >= 15 ? load_be32(q + 76) : 0);
+            assert_int_equal(h->dsr_count, version >= 15 ? load_be32(q + 84) : 0);
+        }
+    }
+}
+
+static void row_15_a_header_of_no_thread_count_is_refused(void **state)
+{
+    (void)state;
+    for (int version = 5; version <= 16; version++) {
+        legacy(version, 16, 0);
+        for (unsigned size = 0; size < 256; size++) {
+            buffer[2] = (uint8_t)size;
+            int rest = (int)size - legacy_fixed[version];
+            bool fits = rest > 0 && rest % 8 == 0 && rest / 8 <= 16 && (version < 16 || rest == 128);
+            const struct prof_decoded *d = decode_legacy(256);
+            assert_int_equal(d->kind, fits ? PROF_DATA : PROF_REJECT);
+            if (!fits)
+                assert_string_equal(d->reject.reason, "header-size");
+            else
+                assert_int_equal(d->data.header.thread_count, rest / 8);
+        }
+        size_t size = legacy(version, 16, 0);
+        for (size_t cut = 4; cut < size; cut++)
+            assert_string_equal(decode_legacy(cut)->reject.reason, "truncated");
+        assert_string_equal(decode_legacy(3)->reject.reason, "short");
+    }
+}
+
+static void row_15_fields_a_version_lacks_are_null(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int since;
+    } fields[] = {{"clocks", 5},       {"min_sp", 5},       {"clock_hz", 6},         {"seq", 7},
+                  {"timing_count", 8}, {"extheap_free", 9}, {"cpu_id", 11},          {"perf_counters", 11},
+                  {"perf_config", 11}, {"ddr_hz", 12},      {"extnetpage_free", 12}, {"dsr_count", 15}};
+    for (int version = 5; version <= 16; version++) {
+        struct event e = event_make(EVENT_PROFILE, "prof");
+        e.profile = decode_legacy(legacy(version, 16, 2))->data;
+        json_t *json = event_to_json(&e);
+        assert_non_null(json);
+        assert_string_equal(json_string_value(json_object_get(json, "layout")), "legacy");
+        assert_int_equal(json_array_size(json_object_get(json, "samples")), 0);
+        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+            assert_non_null(json_object_get(json, fields[i].name));
+            assert_int_equal(json_is_null(json_object_get(json, fields[i].name)), version < fields[i].since);
+        }
+        json_decref(json);
     }
 }
 
@@ -394,7 +538,12 @@ int main(void)
         cmocka_unit_test(row_10_more_samples_than_fit),
         cmocka_unit_test(row_11_last_sample_cut),
         cmocka_unit_test(row_12_trailing_bytes),
-        cmocka_unit_test(rows_13_to_15_versions_without_a_layout),
+        cmocka_unit_test(row_13_version_0),
+        cmocka_unit_test(row_14_version_31_and_others_without_a_layout),
+        cmocka_unit_test(row_15_versions_5_to_16_are_refused_unless_asked_for),
+        cmocka_unit_test(row_15_header_only_gated_by_header_size),
+        cmocka_unit_test(row_15_a_header_of_no_thread_count_is_refused),
+        cmocka_unit_test(row_15_fields_a_version_lacks_are_null),
         cmocka_unit_test(row_28_clock_zero_is_kept_raw),
         cmocka_unit_test(row_33_profiler_thread_is_kept_as_sent),
         cmocka_unit_test(row_39_latency_may_be_anything),
