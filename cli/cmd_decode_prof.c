@@ -18,6 +18,7 @@ struct decode {
     struct host_clock *clock;
     struct profiling *profiling;
     struct prof_summary summary;
+    bool legacy_headers;
     uint16_t port; /* the destination port that carries the profile */
     const char *elfs[ELFS_MOST];
     size_t elf_count;
@@ -45,6 +46,8 @@ static enum corral_err decode_open(struct decode *run, struct diag *d)
     run->profiling = profiling_new(&options, d);
     if (!run->profiling)
         return d->code;
+    if (run->legacy_headers)
+        prof_streams_legacy_headers(profiling_streams(run->profiling));
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < run->elf_count && err == CORRAL_OK; i++)
         err = profiling_add_elf(run->profiling, run->elfs[i], d);
@@ -107,6 +110,7 @@ int cmd_decode_prof(const struct cli *cli, const struct cli_command *command, in
 {
     static const struct option options[] = {{"port", required_argument, NULL, 'p'},
                                             {"elf", required_argument, NULL, 'e'},
+                                            {"legacy-headers", no_argument, NULL, 'l'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     struct diag d = DIAG_INIT;
@@ -119,6 +123,8 @@ int cmd_decode_prof(const struct cli *cli, const struct cli_command *command, in
             return exit_code;
         if (c == 'p' && !cli_parse_u64(cli, command, "decode prof: --port", optarg, 1, 65535, &port))
             return 2;
+        if (c == 'l')
+            run.legacy_headers = true;
         if (c == 'e' && run.elf_count == ELFS_MOST)
             return cli_usage(cli, command, "decode prof: at most %d times --elf", ELFS_MOST);
         if (c == 'e')

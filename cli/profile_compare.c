@@ -83,6 +83,8 @@ static enum corral_err load_capture(struct compare *c, const char *path, struct 
     const struct profiling_options options = {.clock = c->clock};
     struct profiling *profiling = profiling_new(&options, d);
     enum corral_err err = profiling ? open_images(c, profiling, d) : d->code;
+    if (err == CORRAL_OK && c->o->legacy_headers)
+        prof_streams_legacy_headers(profiling_streams(profiling));
     if (err == CORRAL_OK)
         err = read_capture(c, profiling, path, side, d);
     profiling_free(profiling);

@@ -20,6 +20,7 @@ enum {
     OPT_EXPORT,
     OPT_DIFF,
     OPT_FAIL_ON_LOSS,
+    OPT_LEGACY_HEADERS,
     OPT_THREAD,
     OPT_TOP
 };
@@ -35,6 +36,7 @@ static const struct option options[] = {
     {"export", required_argument, NULL, OPT_EXPORT},
     {"diff", required_argument, NULL, OPT_DIFF},
     {"fail-on-loss", no_argument, NULL, OPT_FAIL_ON_LOSS},
+    {"legacy-headers", no_argument, NULL, OPT_LEGACY_HEADERS},
     {"thread", required_argument, NULL, OPT_THREAD},
     {"top", required_argument, NULL, OPT_TOP},
     {"help", no_argument, NULL, 'h'},
@@ -166,6 +168,9 @@ static bool take(struct parser *p, int option)
         return take_diff(p);
     case OPT_FAIL_ON_LOSS:
         o->fail_on_loss = true;
+        return true;
+    case OPT_LEGACY_HEADERS:
+        o->legacy_headers = true;
         return true;
     case OPT_THREAD:
         good = number(p, "--thread", 0, 15, &v);

@@ -14,7 +14,7 @@ struct profile_export {
 };
 
 struct profile_options {
-    bool listen_given, pcsr, fail_on_loss;
+    bool listen_given, pcsr, fail_on_loss, legacy_headers;
     const char *listen; /* address, or NULL */
     int listen_port;    /* -1 = the default */
     uint16_t port;      /* of captures */
