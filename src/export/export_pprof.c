@@ -34,6 +34,14 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 #define NS_PER_S    1e9
 #define VALUE_END   9223372036854775808.0 /* 2^63 */
 
+enum label { LABEL_TRACK, LABEL_THREAD, LABEL_PID, LABEL_STATE, LABELS };
+enum state { STATE_ACTIVE, STATE_I_BLOCKED, STATE_D_BLOCKED, STATES };
+
+struct number_label {
+    uint32_t value;
+    uint64_t string; /* its number; 0 = none yet */
+};
+
 struct pprof {
     const struct export_profile *profile;
     struct export_file file;
@@ -47,6 +55,8 @@ struct pprof {
     bool cut;          /* some of them did not fit */
 
     struct export_pprof_tables tables;
+    uint64_t keys[LABELS], states[STATES], track; /* numbers of strings */
+    struct number_label last_number[LABELS];
 };
 
 /* Gives what is in the buffer to zlib, and what comes of it to the file. */
@@ -88,12 +98,24 @@ static void put_value_type(struct pprof *p, unsigned field, const char *type, co
     end_field(p, begun);
 }
 
-static void put_label(struct pprof *p, const char *key, const char *value)
+static void put_label(struct pprof *p, enum label label, uint64_t value)
 {
     size_t begun = export_proto_begin(&p->proto, SAMPLE_LABEL);
-    export_proto_uint(&p->proto, LABEL_KEY, export_pprof_string(&p->tables, key));
-    export_proto_uint(&p->proto, LABEL_STR, export_pprof_string(&p->tables, value));
+    export_proto_uint(&p->proto, LABEL_KEY, p->keys[label]);
+    export_proto_uint(&p->proto, LABEL_STR, value);
     export_proto_end(&p->proto, begun);
+}
+
+/* As text, since readers drop a number of 0. Most stacks have the number of the one before. */
+static void put_number_label(struct pprof *p, enum label label, uint32_t value)
+{
+    struct number_label *last = &p->last_number[label];
+    char text[16];
+    if (!last->string || last->value != value) {
+        snprintf(text, sizeof(text), "%" PRIu32, value);
+        *last = (struct number_label){.value = value, .string = export_pprof_string(&p->tables, text)};
+    }
+    put_label(p, label, last->string);
 }
 
 /* Readers add the values up in 64 bits with a sign: what would overflow that is cut off, and said. */
@@ -140,24 +162,19 @@ static void put_locations(struct pprof *p, const struct export_stack *stack)
 }
 
 static void put_sample(struct pprof *p, const struct export_track *track, const struct export_stack *stack,
-                       uint64_t count, const char *state)
+                       uint64_t count, enum state state)
 {
-    char number[24];
     if (count == 0)
         return;
     size_t begun = export_proto_begin(&p->proto, PROFILE_SAMPLE);
     put_locations(p, stack);
     put_values(p, track, count);
-    put_label(p, "track", track->name);
-    if (stack->thread >= 0) {
-        snprintf(number, sizeof(number), "%d", stack->thread);
-        put_label(p, "thread", number);
-    }
-    if (stack->pid) {
-        snprintf(number, sizeof(number), "%" PRIu32, stack->pid);
-        put_label(p, "pid", number);
-    }
-    put_label(p, "state", state);
+    put_label(p, LABEL_TRACK, p->track);
+    if (stack->thread >= 0)
+        put_number_label(p, LABEL_THREAD, (uint32_t)stack->thread);
+    if (stack->pid)
+        put_number_label(p, LABEL_PID, stack->pid);
+    put_label(p, LABEL_STATE, p->states[state]);
     end_field(p, begun);
 }
 
@@ -169,9 +186,25 @@ static void put_stack(struct pprof *p, const struct export_track *track, const s
     left -= i_blocked;
     uint64_t d_blocked = stack->d_blocked < left ? stack->d_blocked : left;
     left -= d_blocked;
-    put_sample(p, track, stack, left, "active");
-    put_sample(p, track, stack, i_blocked, "i_blocked");
-    put_sample(p, track, stack, d_blocked, "d_blocked");
+    put_sample(p, track, stack, left, STATE_ACTIVE);
+    put_sample(p, track, stack, i_blocked, STATE_I_BLOCKED);
+    put_sample(p, track, stack, d_blocked, STATE_D_BLOCKED);
+}
+
+static void put_samples(struct pprof *p)
+{
+    static const char *const keys[LABELS] = {"track", "thread", "pid", "state"};
+    static const char *const states[STATES] = {"active", "i_blocked", "d_blocked"};
+    for (size_t i = 0; i < LABELS; i++)
+        p->keys[i] = export_pprof_string(&p->tables, keys[i]);
+    for (size_t i = 0; i < STATES; i++)
+        p->states[i] = export_pprof_string(&p->tables, states[i]);
+    for (size_t t = 0; t < p->profile->count; t++) {
+        const struct export_track *track = &p->profile->tracks[t];
+        p->track = export_pprof_string(&p->tables, track->name);
+        for (size_t i = 0; i < track->count; i++)
+            put_stack(p, track, &track->stacks[i]);
+    }
 }
 
 static void put_mapping(struct pprof *p, size_t i)
@@ -281,9 +314,7 @@ static void put_header(struct pprof *p)
 static void put_all(struct pprof *p)
 {
     put_header(p);
-    for (size_t t = 0; t < p->profile->count; t++)
-        for (size_t i = 0; i < p->profile->tracks[t].count; i++)
-            put_stack(p, &p->profile->tracks[t], &p->profile->tracks[t].stacks[i]);
+    put_samples(p);
     for (size_t i = 0; i < p->profile->mapping_count; i++)
         put_mapping(p, i);
     for (size_t i = 0; i < p->tables.location_index.count && !p->tables.failed; i++)

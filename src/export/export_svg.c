@@ -21,7 +21,7 @@
 
 #define LINE        17 /* of text in the header */
 #define BAND_GAP    16
-#define LEAST_PX    0.1
+#define LEAST_PX    0.2
 #define NOTE_CHARS  170 /* in a line of the banner */
 #define NOTE_LINES  24u
 #define TRACK_MAX_Y 30000000 /* pixels; far above what a browser draws */

@@ -16,6 +16,7 @@
 #define TEXT_PX    14 /* narrower frames have no text, as in the script */
 #define STROKE_PX  3
 #define PERCENT_PX 120
+#define MAX_LISTED 100000u /* functions too small to draw, over all tracks */
 
 void export_svg_put_xml(struct export_svg_out *p, const char *text, size_t size)
 {
@@ -170,10 +171,13 @@ static size_t walk_below(const struct export_svg_tree *tree, size_t at, size_t t
     return at == top ? EXPORT_SVG_NONE : tree->nodes[at].next;
 }
 
-/* All that a merged frame stands for, so that a search finds it: depth, samples, name. */
+/* All that a merged frame stands for, so that a search finds it: depth, samples, name. Without a list the
+ * script says how much it could not search. */
 static void put_merged(struct export_svg_out *p, const struct export_svg_tree *tree,
                        const struct export_svg_node *first)
 {
+    if (p->listed > MAX_LISTED)
+        return;
     fputs("<metadata>\n", p->file);
     for (size_t s = tree->nodes[first->parent].first_child; s != EXPORT_SVG_NONE; s = tree->nodes[s].next) {
         if (&tree->nodes[s] != first && !tree->nodes[s].hidden)
@@ -183,6 +187,7 @@ static void put_merged(struct export_svg_out *p, const struct export_svg_tree *t
             fprintf(p->file, "%u %" PRIu64 " ", node->depth, node->count);
             export_svg_put_text(p, node->frame->name);
             putc('\n', p->file);
+            p->listed++;
         }
     }
     fputs("</metadata>", p->file);

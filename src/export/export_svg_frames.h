@@ -18,6 +18,7 @@ struct export_svg_out {
     FILE *file;
     bool failed;   /* for want of memory */
     size_t frames; /* drawn so far: their numbers, by which the script finds a parent */
+    size_t listed; /* of those too small to be drawn */
 };
 
 /* `text` is clean; what XML forbids nevertheless is shown as its code. */

@@ -25,7 +25,8 @@ def seen(samples):
     if "seen" not in memory:
         chromium = peers.program("chromium")
         folder = peers.node_folder(NODE)
-        os.makedirs(PICTURES, exist_ok=True)
+        shutil.rmtree(PICTURES, ignore_errors=True)
+        os.makedirs(PICTURES)
         for profile, form, name in EXPORTS:
             shutil.copyfile(peers.export(samples, profile, form)[0], os.path.join(PICTURES, name))
         env = dict(os.environ, HOME=samples.cwd)
