@@ -2,6 +2,10 @@
 /* The other layouts: version 21, NSS, counters, maps. One test a row of the profiler sheet 11. */
 #include "prof_testing.h"
 
+#include <stdio.h>
+
+#include "event/event_json.h"
+
 static uint8_t buffer[8192];
 
 static void row_16_header_size_tells_the_layout(void **state)
@@ -287,6 +291,19 @@ static void rows_49_and_50_map_count(void **state)
     testing_expect_reject(buffer, 8, "map-count", -1);
 }
 
+static void row_50_last_of_a_dump_may_be_empty(void **state)
+{
+    (void)state;
+    size_t size = make_maps(0, 12);
+    store_be16(buffer, 0xaea1);
+    const struct prof_decoded *d = testing_decode(buffer, size, 21);
+    assert_int_equal(d->kind, PROF_MAPS);
+    assert_int_equal(d->maps.count, 0);
+    assert_true(d->maps.last); /* the dump is complete */
+    store_be16(buffer, 0xaea0);
+    assert_false(testing_decode(buffer, size, 21)->maps.last);
+}
+
 static void row_51_page_shift(void **state)
 {
     (void)state;
@@ -352,6 +369,29 @@ static void rows_53_and_55_encoding_follows_the_sender(void **state)
     assert_int_equal(m->entries[3].pages, 4096);
 }
 
+static void row_53_types_without_a_name(void **state)
+{
+    (void)state;
+    size_t size = make_maps(32, 12);
+    for (unsigned type = 0; type < 32; type++)
+        store_be16(buffer + 10 + 4 * type, (uint16_t)(type << 11 | 3));
+    struct event e = event_make(EVENT_MAPS, "prof");
+    e.maps = testing_decode(buffer, size, 17)->maps;
+    json_t *json = event_to_json(&e);
+    const json_t *entries = json_object_get(json, "entries");
+    assert_int_equal(json_array_size(entries), 32);
+    for (unsigned type = 0; type < 32; type++) {
+        const json_t *entry = json_array_get(entries, type);
+        const char *name = json_string_value(json_object_get(entry, "type"));
+        char numbered[16];
+        snprintf(numbered, sizeof(numbered), "type %u", type);
+        bool nameless = (type >= 4 && type <= 15) || (type >= 20 && type <= 23);
+        assert_int_equal(strcmp(name, numbered) == 0, nameless);
+        assert_int_equal(json_integer_value(json_object_get(entry, "pages")), type < 16 ? 8 : 3);
+    }
+    json_decref(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,8 +407,10 @@ int main(void)
         cmocka_unit_test(row_45_empty_and_equal_names_stay),
         cmocka_unit_test(glued_packet_behind_counters),
         cmocka_unit_test(rows_49_and_50_map_count),
+        cmocka_unit_test(row_50_last_of_a_dump_may_be_empty),
         cmocka_unit_test(row_51_page_shift),
         cmocka_unit_test(row_52_absurd_order),
+        cmocka_unit_test(row_53_types_without_a_name),
         cmocka_unit_test(rows_53_and_55_encoding_follows_the_sender),
     };
     return cmocka_run_group_tests_name("prof layouts", tests, NULL, testing_release);

@@ -36,6 +36,9 @@ static void row_03_byte_order(void **state)
         memset(buffer, 0, 300);
         store_le16(buffer, magics[i]);
         testing_expect_reject(buffer, 300, "byte-order", -1);
+        /* as read: whoever shows it swaps it */
+        assert_int_equal(testing_decode(buffer, 300, -1)->reject.value,
+                         (uint16_t)(magics[i] << 8 | magics[i] >> 8));
     }
 }
 
@@ -106,6 +109,24 @@ static void row_09_no_samples(void **state)
     assert_int_equal(d->data.sample_count, 0);
     assert_int_equal(d->data.header.sample_count, 0);
     assert_int_equal(d->data.header.clocks, 5);
+}
+
+static void row_09_counts_as_empty_and_moves_the_clock(void **state)
+{
+    (void)state;
+    struct testing_stream *s = testing_stream_new();
+    struct testing_packet packet = {.seq = 1, .clocks = 1000, .hz = HZ, .enabled = 1};
+    testing_feed_packet(s, "a", &packet, 0);
+    packet.seq = 2;
+    packet.clocks = 1000 + HZ;
+    testing_feed_packet(s, "a", &packet, 1);
+    struct prof_totals t = testing_totals(s);
+    assert_int_equal(t.packets, 2);
+    assert_int_equal(t.empty, 2);
+    assert_int_equal(t.samples, 0);
+    assert_int_equal(t.rejected + t.lost, 0);
+    assert_int_equal(testing_last(s, EVENT_PROFILE)->target_ns, NS_PER_S + 4000); /* 1000 clocks were there */
+    testing_stream_free(s);
 }
 
 static void row_10_more_samples_than_fit(void **state)
@@ -304,6 +325,28 @@ static void row_15_fields_a_version_lacks_are_null(void **state)
         }
         json_decref(json);
     }
+}
+
+static void row_15_streams_take_the_headers_when_asked(void **state)
+{
+    (void)state;
+    struct testing_stream *s = testing_stream_new();
+    for (unsigned i = 0; i < 8; i++) {
+        if (i == 4)
+            prof_streams_legacy_headers(s->streams);
+        size_t size = legacy(9, 12, 3);
+        store_be32(buffer + 36 + 8 * 12 + 4, i == 7 ? 10 : i); /* three are missing before the last */
+        prof_streams_datagram(s->streams, "v9", buffer, size, i);
+        size = legacy(5, 8, 3); /* without numbers nothing is missing, and nothing comes twice */
+        prof_streams_datagram(s->streams, "v5", buffer, size, i);
+    }
+    struct prof_totals t = testing_totals(s);
+    assert_int_equal(t.rejected, 8);
+    assert_int_equal(t.rejected_by[PROF_REASON_VERSION], 8);
+    assert_int_equal(t.packets, 8);
+    assert_int_equal(t.lost, 3);
+    assert_int_equal(t.samples + t.duplicates + t.late + t.restarts + t.empty, 0);
+    testing_stream_free(s);
 }
 
 static void row_28_clock_zero_is_kept_raw(void **state)
@@ -535,6 +578,7 @@ int main(void)
         cmocka_unit_test(row_07_v17_header_is_fixed),
         cmocka_unit_test(row_08_longer_header_is_skipped),
         cmocka_unit_test(row_09_no_samples),
+        cmocka_unit_test(row_09_counts_as_empty_and_moves_the_clock),
         cmocka_unit_test(row_10_more_samples_than_fit),
         cmocka_unit_test(row_11_last_sample_cut),
         cmocka_unit_test(row_12_trailing_bytes),
@@ -544,6 +588,7 @@ int main(void)
         cmocka_unit_test(row_15_header_only_gated_by_header_size),
         cmocka_unit_test(row_15_a_header_of_no_thread_count_is_refused),
         cmocka_unit_test(row_15_fields_a_version_lacks_are_null),
+        cmocka_unit_test(row_15_streams_take_the_headers_when_asked),
         cmocka_unit_test(row_28_clock_zero_is_kept_raw),
         cmocka_unit_test(row_33_profiler_thread_is_kept_as_sent),
         cmocka_unit_test(row_39_latency_may_be_anything),
