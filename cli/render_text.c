@@ -168,6 +168,8 @@ static void put_packet(const struct text_out *t, const struct event *e)
                 e->reject.reason ? e->reject.reason : "?");
         if (e->reject.version >= 0)
             fprintf(t->out, ", version %d", e->reject.version);
+        else if (e->reject.value <= UINT16_MAX && !strcmp(e->reject.reason, "magic"))
+            fprintf(t->out, ", magic 0x%04x", (unsigned)e->reject.value);
         colour_off(t, YELLOW);
     }
     putc('\n', t->out);
