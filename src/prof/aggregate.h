@@ -8,7 +8,6 @@
 #define CORRAL_PROF_AGGREGATE_H
 
 #include "event/profile_event.h"
-#include "symbol/symbol.h"
 
 #define PROF_MAX_ADDRESSES     (1u << 20) /* distinct keys; samples with more go to `overflow` */
 #define PROF_AGGREGATE_SOURCES 64         /* senders at a time: PROF_MAX_SOURCES of stream.h */
@@ -54,29 +53,6 @@ struct prof_aggregate_snapshot {
 /* False when memory is out. Free with prof_aggregate_snapshot_free, which may be called after a failure. */
 bool prof_aggregate_snapshot(struct prof_aggregate *a, struct prof_aggregate_snapshot *s);
 void prof_aggregate_snapshot_free(struct prof_aggregate_snapshot *s);
-
-struct prof_hot {
-    unsigned source;
-    uint32_t pc;
-    uint32_t caller;
-    uint64_t count;
-};
-/* Active samples by (source, pc, caller), biggest count first, then source, pc. Free with free(). NULL when
- * memory is out: no samples are an empty list. `caller` is the nearest stack word, else the link register. */
-struct prof_hot *prof_aggregate_hot(struct prof_aggregate *a, size_t *count);
-
-struct prof_function {
-    unsigned source;
-    const char *name; /* borrowed from the symbol index, or "[unknown]" */
-    const char *file; /* or NULL */
-    uint32_t line;
-    uint32_t address; /* of the function; the lowest pc for [unknown] */
-    uint64_t count;
-    double share; /* of the source's active samples, 0..1 */
-};
-/* By function, biggest first. `symbols[source]` may be NULL. Free with free(). NULL when memory is out. */
-struct prof_function *prof_aggregate_functions(struct prof_aggregate *a, struct symbol_index *const *symbols,
-                                               size_t symbol_count, size_t *count);
 
 uint64_t prof_aggregate_samples(struct prof_aggregate *a, unsigned source);
 uint64_t prof_aggregate_active(struct prof_aggregate *a, unsigned source);

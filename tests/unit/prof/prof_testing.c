@@ -223,3 +223,49 @@ size_t testing_count(const struct testing_stream *s, enum event_kind kind)
         n += s->events[i]->kind == kind;
     return n;
 }
+
+static int order_hot(const struct testing_hot *x, const struct testing_hot *y)
+{
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->pc != y->pc)
+        return x->pc < y->pc ? -1 : 1;
+    return x->caller < y->caller ? -1 : x->caller > y->caller;
+}
+
+static int by_address(const void *x, const void *y)
+{
+    return order_hot(x, y);
+}
+
+static int by_count(const void *x, const void *y)
+{
+    const struct testing_hot *a = x, *b = y;
+
+    return a->count != b->count ? (a->count < b->count ? 1 : -1) : order_hot(a, b);
+}
+
+struct testing_hot *testing_hot_list(struct prof_aggregate *a, size_t *count)
+{
+    struct prof_aggregate_snapshot s;
+    size_t n = 0;
+
+    assert_true(prof_aggregate_snapshot(a, &s));
+    struct testing_hot *hot = calloc(s.count + 1, sizeof(*hot));
+    assert_non_null(hot);
+    for (size_t i = 0; i < s.count; i++) {
+        const struct prof_aggregate_entry *e = &s.entries[i];
+        hot[i] = (struct testing_hot){e->source, e->pc, e->parents[0] ? e->parents[0] : e->link, e->samples};
+    }
+    qsort(hot, s.count, sizeof(*hot), by_address);
+    for (size_t i = 0; i < s.count; i++) { /* the threads of one place become one */
+        if (n && order_hot(&hot[n - 1], &hot[i]) == 0)
+            hot[n - 1].count += hot[i].count;
+        else
+            hot[n++] = hot[i];
+    }
+    qsort(hot, n, sizeof(*hot), by_count);
+    prof_aggregate_snapshot_free(&s);
+    *count = n;
+    return hot;
+}

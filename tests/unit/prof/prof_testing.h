@@ -66,4 +66,13 @@ struct prof_totals testing_totals(const struct testing_stream *s);
 const struct event *testing_last(const struct testing_stream *s, enum event_kind kind);
 size_t testing_count(const struct testing_stream *s, enum event_kind kind);
 
+struct testing_hot {
+    unsigned source;
+    uint32_t pc;
+    uint32_t caller; /* the nearest stack word, else the link register */
+    uint64_t count;
+};
+/* Active samples by (source, pc, caller), biggest count first, then in that order. Free with free(). */
+struct testing_hot *testing_hot_list(struct prof_aggregate *a, size_t *count);
+
 #endif

@@ -2,8 +2,6 @@
 /* Counting against a naive count, and grouping by function. */
 #include "prof_testing.h"
 
-#include "../symbol/symbol_elf_maker.h"
-
 #define SOURCES 3
 #define PCS     40
 #define CALLERS 3
@@ -44,7 +42,7 @@ static void hot_list_against_a_naive_count(void **state)
         naive[source][pc][caller] += is_active;
     }
     size_t n = 0, distinct = 0;
-    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    struct testing_hot *hot = testing_hot_list(a, &n);
     assert_non_null(hot);
     for (size_t i = 0; i < n; i++) {
         uint64_t *count = &naive[hot[i].source][(hot[i].pc - 0x40000000) / 4][hot[i].caller];
@@ -52,7 +50,7 @@ static void hot_list_against_a_naive_count(void **state)
         *count = 0; /* seen: none may come twice */
         if (i == 0)
             continue;
-        const struct prof_hot *p = &hot[i - 1], *q = &hot[i];
+        const struct testing_hot *p = &hot[i - 1], *q = &hot[i];
         assert_true(
             p->count > q->count ||
             (p->count == q->count && (p->source < q->source || (p->source == q->source && p->pc <= q->pc))));
@@ -78,7 +76,7 @@ static void many_addresses_keep_their_counts(void **state)
         for (uint32_t i = 0; i < 100000; i++)
             add(a, 0, i * 65536, i, 0, true); /* low bits alike: a poor hash would crowd them */
     size_t n = 0;
-    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    struct testing_hot *hot = testing_hot_list(a, &n);
     assert_int_equal(n, 100000);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(hot[i].count, 3);
@@ -99,7 +97,7 @@ static void bound_is_kept_and_counted(void **state)
     assert_int_equal(prof_aggregate_overflow(a), 1000);
     assert_int_equal(prof_aggregate_active(a, 1), PROF_MAX_ADDRESSES + 2001);
     size_t n = 0;
-    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    struct testing_hot *hot = testing_hot_list(a, &n);
     assert_int_equal(n, PROF_MAX_ADDRESSES);
     assert_int_equal(hot[0].pc, 0);
     assert_int_equal(hot[0].count, 3);
@@ -116,86 +114,15 @@ static void nothing_to_report(void **state)
     assert_non_null(a);
     add(a, 64, 4, 0, 0, true); /* no such source */
     add(a, 0, 4, 0, 0, false); /* inactive: the denominator only */
-    struct prof_hot *hot = prof_aggregate_hot(a, &n);
+    struct testing_hot *hot = testing_hot_list(a, &n);
     assert_non_null(hot);
     assert_int_equal(n, 0);
     free(hot);
-    n = 7;
-    struct prof_function *functions = prof_aggregate_functions(a, NULL, 0, &n);
-    assert_non_null(functions);
-    assert_int_equal(n, 0);
-    free(functions);
     assert_int_equal(prof_aggregate_samples(a, 0), 1);
     assert_int_equal(prof_aggregate_active(a, 0), 0);
     assert_int_equal(prof_aggregate_samples(a, 64), 0);
     prof_aggregate_free(a);
     prof_aggregate_free(NULL);
-}
-
-static void row_37_unknown_addresses_are_one_bucket(void **state)
-{
-    (void)state;
-    static const uint32_t pcs[] = {0x40000001, 0, 0xffffffff, 0x40000001};
-    struct prof_aggregate *a = prof_aggregate_new();
-    assert_non_null(a);
-    for (size_t i = 0; i < 4; i++)
-        add(a, 2, pcs[i], (uint32_t)i, 0, true);
-    add(a, 0, 5, 0, 0, true);
-    size_t n = 0;
-    struct prof_function *f = prof_aggregate_functions(a, NULL, 0, &n);
-    assert_int_equal(n, 2); /* one a source */
-    assert_string_equal(f[0].name, "[unknown]");
-    assert_int_equal(f[0].source, 2);
-    assert_int_equal(f[0].count, 4);
-    assert_int_equal(f[0].address, 0x40000001); /* the first seen, as an example */
-    assert_true(f[0].share == 1.0);
-    assert_null(f[0].file);
-    assert_int_equal(f[1].source, 0);
-    assert_int_equal(f[1].count, 1);
-    free(f);
-    prof_aggregate_free(a);
-}
-
-static void samples_go_to_their_functions(void **state)
-{
-    (void)state;
-    static const struct elf_symbol names[] = {{"alpha", TEXT + 1, 0x10, GLOBAL_FUNC, SECTION_TEXT},
-                                              {"beta", TEXT + 0x11, 0x20, GLOBAL_FUNC, SECTION_TEXT}};
-    static struct elf_maker elf;
-    struct diag d = DIAG_INIT;
-    elf_make(&elf, false, 40, names, 2);
-    struct symbol_index *index = symbol_open_memory(elf.data, elf.size, "two functions", &d);
-    assert_non_null(index);
-    struct symbol_index *const symbols[] = {NULL, index}; /* source 0 has no ELF file */
-    struct prof_aggregate *a = prof_aggregate_new();
-    assert_non_null(a);
-    add(a, 1, 0x20000000, 0, 0, true);
-    for (uint32_t i = 0; i < 30; i++)
-        add(a, 1, TEXT + 0x10 + i, i % 4, i % 16, true);
-    for (uint32_t i = 0; i < 8; i++)
-        add(a, 1, TEXT + 2 * i, 0, 0, true);
-    add(a, 1, TEXT + 0x80, 0, 0, true); /* in the text, but in no function */
-    add(a, 1, TEXT, 0, 0, false);
-    add(a, 0, TEXT, 0, 0, true);
-    size_t n = 0;
-    struct prof_function *f = prof_aggregate_functions(a, symbols, 2, &n);
-    assert_int_equal(n, 4);
-    assert_string_equal(f[0].name, "beta");
-    assert_int_equal(f[0].address, TEXT + 0x10);
-    assert_int_equal(f[0].count, 30);
-    assert_true(f[0].share == 30.0 / 40.0);
-    assert_string_equal(f[1].name, "alpha");
-    assert_int_equal(f[1].count, 8);
-    assert_string_equal(f[2].name, "[unknown]");
-    assert_int_equal(f[2].source, 1);
-    assert_int_equal(f[2].count, 2);
-    assert_int_equal(f[2].address, 0x20000000);
-    assert_string_equal(f[3].name, "[unknown]");
-    assert_int_equal(f[3].source, 0);
-    assert_true(f[3].share == 1.0);
-    free(f);
-    prof_aggregate_free(a);
-    symbol_close(index);
 }
 
 /* --- keys, senders that go, and the limit ------------------------------------------------------------------
@@ -371,8 +298,6 @@ int main(void)
         cmocka_unit_test(many_addresses_keep_their_counts),
         cmocka_unit_test(bound_is_kept_and_counted),
         cmocka_unit_test(nothing_to_report),
-        cmocka_unit_test(row_37_unknown_addresses_are_one_bucket),
-        cmocka_unit_test(samples_go_to_their_functions),
         cmocka_unit_test(key_tells_stacks_threads_and_processes_apart),
         cmocka_unit_test(row_60_samples_go_with_their_sender),
         cmocka_unit_test(row_60_a_flood_of_senders_leaves_room),

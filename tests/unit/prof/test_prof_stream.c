@@ -239,6 +239,42 @@ static void refused_packets_poison_nothing(void **state)
     assert_int_equal(testing_count(s, EVENT_REJECT), 101);
 }
 
+static void refusals_are_counted_by_reason(void **state)
+{
+    struct testing_stream *s = *state;
+    static const enum prof_reason reasons[] = {PROF_REASON_SHORT, PROF_REASON_MAGIC, PROF_REASON_BYTE_ORDER,
+                                               PROF_REASON_VERSION, PROF_REASON_HEADER_SIZE};
+    static const uint8_t data[][4] = {
+        {0x3e}, {0x3e, 0xc0}, {0xb1, 0x3e}, {0x3e, 0xbf, 252, 0}, {0x3e, 0xb1, 3, 0}};
+    static const size_t sizes[] = {1, 2, 2, 4, 4};
+    struct prof_totals t;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 5; i++) /* rows 1, 2, 3, 14 and 5 */
+        for (size_t k = 0; k <= i; k++)
+            prof_streams_datagram(s->streams, A, data[i], sizes[i], 0);
+    t = testing_totals(s);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(t.rejected_by[reasons[i]], i + 1);
+    for (unsigned i = 0; i < PROF_REASONS; i++)
+        sum += t.rejected_by[i];
+    assert_int_equal(sum, t.rejected);
+    assert_int_equal(t.rejected, 15);
+    assert_string_equal(prof_reason_name(PROF_REASON_BYTE_ORDER), "byte-order");
+}
+
+static void rows_9_and_12_empty_packets_and_trailing_bytes(void **state)
+{
+    struct testing_stream *s = *state;
+    testing_feed(s, A, 1, 0, 0);
+    size_t size = testing_v17(s->data, &(struct testing_packet){.seq = 2, .count = 2});
+    prof_streams_datagram(s->streams, A, s->data, size + 1, 0);
+    struct prof_totals t = testing_totals(s);
+    assert_int_equal(t.empty, 1);
+    assert_int_equal(t.trailing, 1);
+    assert_int_equal(t.rejected, 0);
+    assert_int_equal(t.samples, 2);
+}
+
 static void rows_32_and_34_enabled_mask(void **state)
 {
     struct testing_stream *s = *state;
@@ -269,7 +305,7 @@ static void row_36_own_active_bit_clear(void **state)
     assert_int_equal(testing_totals(s).active_samples, 2);
     assert_int_equal(prof_aggregate_samples(s->aggregate, 0), 3);
     assert_int_equal(prof_aggregate_active(s->aggregate, 0), 2);
-    struct prof_hot *hot = prof_aggregate_hot(s->aggregate, &n);
+    struct testing_hot *hot = testing_hot_list(s->aggregate, &n);
     assert_int_equal(n, 2);
     free(hot);
 }
@@ -283,7 +319,7 @@ static void row_38_unknown_caller(void **state)
     store_be32(s->data + 252 + 2 * 24 + 4, 0x2222); /* third: both */
     store_be32(s->data + 252 + 2 * 24 + 8, 0x3333);
     prof_streams_datagram(s->streams, A, s->data, size, 0);
-    struct prof_hot *hot = prof_aggregate_hot(s->aggregate, &n);
+    struct testing_hot *hot = testing_hot_list(s->aggregate, &n);
     assert_int_equal(n, 3);
     assert_int_equal(hot[0].caller, 0);
     assert_int_equal(hot[1].caller, 0x1111);
@@ -301,7 +337,7 @@ static void row_38_unknown_caller_of_version_21(void **state)
     store_be32(s->data + 128 + 28 + 20, 0);
     store_be32(s->data + 128 + 56 + 20, 0); /* third: neither */
     prof_streams_datagram(s->streams, A, s->data, size, 0);
-    struct prof_hot *hot = prof_aggregate_hot(s->aggregate, &n);
+    struct testing_hot *hot = testing_hot_list(s->aggregate, &n);
     assert_int_equal(n, 3);
     assert_int_equal(hot[0].caller, 0x50000000);
     assert_int_equal(hot[1].caller, 0x2222);
@@ -551,6 +587,8 @@ int main(void)
         TEST(hole_above_65536_is_a_resync),
         TEST(row_11_number_of_a_refused_packet_is_seen),
         TEST(refused_packets_poison_nothing),
+        TEST(refusals_are_counted_by_reason),
+        TEST(rows_9_and_12_empty_packets_and_trailing_bytes),
         TEST(rows_32_and_34_enabled_mask),
         TEST(row_36_own_active_bit_clear),
         TEST(row_38_unknown_caller),
