@@ -230,7 +230,7 @@ static bool flatten(struct symbol_index *s, struct interval *intervals, size_t c
 {
     struct interval *heap = malloc((count ? count : 1) * sizeof(*heap));
     size_t open = 0;
-    s->spans = malloc((2 * count + 1) * sizeof(*s->spans));
+    s->spans = calloc(2 * count + 1, sizeof(*s->spans));
     if (!heap || !s->spans) {
         free(heap);
         return false;
@@ -262,9 +262,8 @@ enum corral_err symbol_inline_load(struct symbol_index *s, struct diag *d)
     struct walk w = {.s = s};
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
-    int result = 0;
     while (!w.no_memory && !w.limited &&
-           (result = dwarf_get_units(s->dwarf, unit, &unit, NULL, NULL, &die, NULL)) == 0) {
+           dwarf_get_units(s->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
         if (symbol_files_of(&w.files, &die))
             walk_unit(&w, &die);
         else
