@@ -143,7 +143,7 @@ void session_profile_close(struct session *s)
         profiling_finish(s->profiling);
         write_capture_stats(s);
     }
-    session_profile_target_free(s);
+    session_profile_fetch_free(s);
     profiling_free(s->profiling);
     s->profiling = NULL;
     for (unsigned i = 0; i < LINK_SIM_CORES; i++)

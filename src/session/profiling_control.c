@@ -184,7 +184,10 @@ enum corral_err profiling_control(struct profiling *p, const char *target, int64
     const struct prof_control_options options = {
         .host = words.host, .port = words.port, .timeout_ns = timeout_ns, .sink = &sink};
     p->control = prof_control_open(&options, d);
-    return p->control ? CORRAL_OK : d ? d->code : CORRAL_ERR_LINK_DOWN;
+    if (!p->control)
+        return d ? d->code : CORRAL_ERR_LINK_DOWN;
+    (void)prof_control_ask_vma(p->control, NULL); /* a target that has none sends none */
+    return CORRAL_OK;
 }
 
 bool profiling_control_lost(struct profiling *p)

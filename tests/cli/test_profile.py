@@ -573,6 +573,22 @@ def test_packets_in_ram_of_the_virtual_board(corral):
     assert names >= {"fir_filter", "iir_filter"}, names
 
 
+def test_a_target_is_asked_to_send_here(corral):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", 0))
+    port = s.getsockname()[1]
+    s.close()
+    target = corral.start("sim", "--profile-control", "0", "--profile-port", port)
+    control = re.search(r"127\.0\.0\.1:(\d+)", target.stderr.readline().decode()).group(1)
+    r = corral("--json", "profile", "--listen", f"127.0.0.1:{port}", "--connect", f"127.0.0.1:{control}", "--seconds", "2")
+    target.send_signal(signal.SIGINT)
+    target.communicate(timeout=60)
+    assert r.code == 0, r.err
+    doc = json.loads(r.out)
+    assert doc["totals"]["packets"] > 0 and doc["totals"]["samples"] > 0 and len(doc["sources"]) == 2
+    assert doc["maps"] is not None and not [x for x in doc["remarks"] if x["code"] == "connection"], doc["remarks"]
+
+
 # --- the command line -------------------------------------------------------------------------------------
 
 

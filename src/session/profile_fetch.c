@@ -183,7 +183,7 @@ enum corral_err session_stop_profile(struct session *s, struct diag *d)
     return err;
 }
 
-void session_profile_target_free(struct session *s)
+void session_profile_fetch_free(struct session *s)
 {
     for (size_t i = 0; i < s->records_count; i++)
         prof_records_reader_free(s->records[i]);
