@@ -6,7 +6,9 @@
 --
 -- Or put the file into Wireshark's folder for personal Lua plugins. Field names are those of `corral decode --json`.
 -- It refuses what `corral decode prof` refuses, in the same order and with the same words; a bad packet gets an expert
--- info. It must not read outside the packet, whatever the packet says of itself.
+-- info. It must not read outside the packet, whatever the packet says of itself. Headers of versions 5 to 16 are read with
+--
+--   tshark -o corralprof.legacy_headers:TRUE ...
 
 local u8, u16, u32, str, bool = ftypes.UINT8, ftypes.UINT16, ftypes.UINT32, ftypes.STRING, ftypes.BOOLEAN
 
@@ -82,6 +84,9 @@ local E = {
 }
 prof.experts = { E.reject, E.sample, E.trailing, E.truncated, E.entry, E.gap }
 
+prof.prefs.legacy_headers = Pref.bool("Read the headers of versions 5 to 16", false,
+    "Their samples are never read: their layout is not known")
+
 local MAX_DATAGRAM, V17_HEADER, V21_HEADER, NSS_HEADER = 2048, 252, 128, 132
 local KIND = { [0x3ea0] = "data", [0x9ea0] = "counters", [0xaea0] = "maps" }
 local V17_TYPES = { [0] = "unknown", "free", "small", "fs", [16] = "text", [17] = "stack", [18] = "app-data",
@@ -132,6 +137,22 @@ local NSS_WORDS = {
     { "cpu_id", 20, 4 }, { "clock_hz", 24, 4 }, { "ddr_hz", 28, 4 }, { "d_blocked", 32, 2 }, { "i_blocked", 34, 2 },
     { "high", 36, 2 }, { "enabled", 38, 2 }, { "hrt", 40, 2 }, { "profiler_thread", 42, 1 }, { "sample_sets", 43, 1 },
     { "sets_map", 44, 4 }, { "clocks", 48, 4 }, { "instruction_count", 52, 4, 12 }, { "stats", 100, 4, 8 },
+}
+
+-- Bytes of a legacy header without the eight a thread, and the fields behind the threads' words in their order: name,
+-- bytes, how many (0 = one a thread), version that added it.
+local LEGACY_FIXED = { [5] = 36, [6] = 40, [7] = 44, [8] = 68, [9] = 76, [10] = 76, [11] = 100, [12] = 112, [13] = 112,
+    [14] = 112, [15] = 124, [16] = 124 }
+local LEGACY_WORDS = {
+    { "clocks", 4, 1, 5 }, { "instruction_count", 4, 0, 5 }, { "profile_instructions", 4, 1, 5 }, { "enabled", 2, 1, 5 },
+    { "hrt", 2, 1, 5 }, { "high", 2, 1, 5 }, { "profiler_thread", 2, 1, 5 }, { "heap_free", 4, 1, 5 },
+    { "heap_low_water", 4, 1, 5 }, { "netpage_free", 4, 1, 5 }, { "netpage_low_water", 4, 1, 5 }, { "min_sp", 4, 0, 5 },
+    { "clock_hz", 4, 1, 6 }, { "seq", 4, 1, 7 }, { "timing_sequence", 4, 1, 8 }, { "timing_interval", 4, 1, 8 },
+    { "timing_worst_time", 4, 1, 8 }, { "timing_function", 4, 1, 8 }, { "timing_average", 4, 1, 8 },
+    { "timing_count", 4, 1, 8 }, { "extheap_free", 4, 1, 9 }, { "extheap_low_water", 4, 1, 9 }, { "cpu_id", 4, 1, 11 },
+    { "perf_counters", 4, 4, 11 }, { "perf_config", 1, 4, 11 }, { "ddr_hz", 4, 1, 12 }, { "extnetpage_free", 4, 1, 12 },
+    { "extnetpage_low_water", 4, 1, 12 }, { "dsr_max_latency", 4, 1, 15 }, { "dsr_ave_latency", 4, 1, 15 },
+    { "dsr_count", 4, 1, 15 },
 }
 
 local function add_header(tree, buf, words)
@@ -185,10 +206,44 @@ local function add_v21_sample(tree, buf, at, words)
     return true
 end
 
--- Returns what to show in the list of packets, and the sequence number of a good packet.
+local function add_kind(tree, buf, version, layout)
+    tree:add(F.kind, buf(0, 2), "profile"):set_generated()
+    tree:add(F.magic, buf(0, 2))
+    tree:add(F.version, buf(0, 2), version):set_generated()
+    tree:add(F.layout, buf(0, 3), layout):set_generated()
+    tree:add(F.header_size, buf(2, 1))
+    tree:add(F.sample_count, buf(3, 1))
+end
+
+-- The header alone; the number of threads comes out of its size.
+local function dissect_legacy(buf, tree, version)
+    local header_size, fixed = buf(2, 1):uint(), LEGACY_FIXED[version]
+    local threads = (header_size - fixed) / 8
+    if threads < 1 or threads > 16 or threads ~= math.floor(threads) or version == 16 and threads ~= 16 then
+        return refuse(tree, buf(2, 1), "header-size", version, header_size)
+    end
+    if header_size > buf:len() then return refuse(tree, buf(2, 1), "truncated", version, header_size) end
+    add_kind(tree, buf, version, "legacy")
+    local at, seq = 4, nil
+    for _, w in ipairs(LEGACY_WORDS) do
+        if version < w[4] then break end
+        if w[1] == "seq" then seq = buf(at, 4):uint() end
+        for _ = 1, w[3] == 0 and threads or w[3] do
+            tree:add(F[w[1]], buf(at, w[2]))
+            at = at + w[2]
+        end
+    end
+    tree:add(F.bad_samples, buf(3, 1), 0):set_generated()
+    tree:add(F.trailing, buf(3, 1), 0):set_generated()
+    return string.format("legacy packet, version %d, %d samples not read", version, buf(3, 1):uint()), seq, version
+end
+
+-- Returns what to show in the list of packets, and of a good packet its sequence number (nil where it has none) and its
+-- version.
 local function dissect_data(buf, tree, magic)
     local version, size = bit.band(magic, 31), buf:len()
     if size < 4 then return refuse(tree, buf(), "short", version) end
+    if LEGACY_FIXED[version] and prof.prefs.legacy_headers then return dissect_legacy(buf, tree, version) end
     if version ~= 17 and version ~= 21 then return refuse(tree, buf(0, 2), "version", version, version) end
     local header_size, count = buf(2, 1):uint(), buf(3, 1):uint()
     local nss = version == 21 and header_size == NSS_HEADER
@@ -207,12 +262,7 @@ local function dissect_data(buf, tree, magic)
     if need > size then return refuse(tree, buf(3, 1), "sample-count", version, count) end
 
     local layout = version == 17 and "v17" or nss and "nss" or "v21"
-    tree:add(F.kind, buf(0, 2), "profile"):set_generated()
-    tree:add(F.magic, buf(0, 2))
-    tree:add(F.version, buf(0, 2), version):set_generated()
-    tree:add(F.layout, buf(0, 3), layout):set_generated()
-    tree:add(F.header_size, buf(2, 1))
-    tree:add(F.sample_count, buf(3, 1))
+    add_kind(tree, buf, version, layout)
     add_header(tree, buf, version == 17 and V17_WORDS or nss and NSS_WORDS or V21_WORDS)
     local bad = 0
     for i = 0, count - 1 do
@@ -338,6 +388,7 @@ local function dissect_packet(buf, tree, sender, note)
     if kind == "maps" then return dissect_maps(buf, tree, note.version or sender.version or 0), size end
     local text, seq, version = dissect_data(buf, tree, magic)
     if seq and not note.done then note.gap = note_gap(tree, sender, seq, version) end
+    if version and not note.done then sender.version = version end
     if note.gap then
         tree:add_proto_expert_info(E.gap, string.format("%d packets missing before this one", note.gap))
     end

@@ -63,9 +63,9 @@ def values(node, into):
                 into.setdefault(key[len("corralprof."):], []).append(one)
 
 
-def dissected(capture):
+def dissected(capture, *options):
     packets = []
-    for frame in json.loads(tshark(capture, "-T", "json", "--no-duplicate-keys", "-J", "corralprof")):
+    for frame in json.loads(tshark(capture, *options, "-T", "json", "--no-duplicate-keys", "-J", "corralprof")):
         layers = frame["_source"]["layers"].get("corralprof", [])
         for layer in layers if isinstance(layers, list) else [layers]:
             fields = {}
@@ -80,14 +80,14 @@ def number(text):
     return int(text, 0)
 
 
-def same(got, name, wanted, where):
-    """One field; None in the event stands for a group of zeros, or for what is not known."""
+def same(got, name, wanted, where, may_lack=False):
+    """One field; None in the event stands for a group of zeros, for what is not known, or for what is not there."""
     found = [one if name.split(".")[-1] in WORDS else number(one) for one in got.pop(name, [])]
     if isinstance(wanted, list):
         wanted = [int(w) if isinstance(w, bool) else w for w in wanted]
         assert found == wanted, f"{where}: {name}: {found}, not {wanted}"
     elif wanted is None:
-        assert all(v == 0 for v in found) and found, f"{where}: {name}: {found}, not zeros"
+        assert all(v == 0 for v in found) and (found or may_lack), f"{where}: {name}: {found}, not zeros"
     else:
         wanted = int(wanted) if isinstance(wanted, bool) else wanted
         assert found == [wanted], f"{where}: {name}: {found}, not {wanted}"
@@ -110,16 +110,17 @@ def compare(got, event, where):
         elif key == "version" and value is None:
             continue
         else:
-            same(got, key, value, where)
+            same(got, key, value, where, event.get("layout") == "legacy")
     for left in ("magic", "value", "header_size", "sample", "counter", "map"):
         got.pop(left, None)
     got = {k: v for k, v in got.items() if not k.startswith("expert")}
     assert not got, f"{where}: fields that the event has not: {got}"
 
 
-def check(corral, capture):
-    events = [e for e in corral("--json", "decode", "prof", capture).lines() if e["kind"] in PACKETS]
-    packets = dissected(capture)
+def check(corral, capture, legacy=False):
+    decode = ("--json", "decode", "prof", *(["--legacy-headers"] if legacy else []), capture)
+    events = [e for e in corral(*decode).lines() if e["kind"] in PACKETS]
+    packets = dissected(capture, *(["-o", "corralprof.legacy_headers:TRUE"] if legacy else []))
     assert len(packets) == len(events), f"{capture}: {len(packets)} packets dissected, {len(events)} decoded"
     for i, (got, event) in enumerate(zip(packets, events)):
         compare(got, event, f"{os.path.basename(capture)}, packet {i}")
@@ -147,6 +148,23 @@ def test_maps_follow_the_senders_last_version(corral):
     udp_capture(corral.path("m.pcap"), [(1, maps), (1, bytes(v21)), (1, maps), (2, maps)])
     assert check(corral, corral.path("m.pcap")) == 4
     assert [p["encoding"] for p in dissected(corral.path("m.pcap")) if "encoding" in p] == [["v17"], ["v21"], ["v17"]]
+
+
+def test_legacy_headers_on_request(corral):
+    random.seed(3)
+    fixed = {5: 36, 6: 40, 7: 44, 8: 68, 9: 76, 10: 76, 11: 100, 12: 112, 13: 112, 14: 112, 15: 124, 16: 124}
+    datagrams = []
+    for version, size in fixed.items():
+        for threads in (16,) if version == 16 else (0, 1, 8, 12, 16, 17):
+            size_there = size + 8 * threads
+            header = struct.pack(">HBB", 0x3EA0 | version, size_there & 255, 2) + random.randbytes(size_there - 4 + 40)
+            datagrams += [(54000 + len(datagrams), header), (54000 + len(datagrams), header[:random.randrange(2, size_there)])]
+    udp_capture(corral.path("legacy.pcap"), datagrams)
+    for legacy in (False, True):
+        assert check(corral, corral.path("legacy.pcap"), legacy) == len(datagrams)
+        packets = dissected(corral.path("legacy.pcap"), "-o", f"corralprof.legacy_headers:{str(legacy).upper()}")
+        headers = sum(p["kind"] == ["profile"] for p in packets)
+        assert headers >= 40 if legacy else headers == 0, headers
 
 
 def test_mutated_packets_are_refused_alike(corral):
