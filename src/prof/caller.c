@@ -203,11 +203,10 @@ bool prof_caller_check(const struct symbol_space *space, uint32_t pid, uint64_t 
     out->proven = call.kind != CALL_UNSEEN;
     switch (call.kind) {
     case CALL_DIRECT:
-        if (call.target != callee->function) /* else through a veneer, or by a function that jumped on */
-            out->proven = false;
-        else
-            out->certainty = PROF_CALLER_VALID;
-        return call.target == callee->function || (!ubicom && other);
+        /* A call of another function is what a link register shows that one left behind; that it was left by
+         * a jump on to here is rarer, and cannot be told from it. */
+        out->certainty = PROF_CALLER_VALID;
+        return call.target == callee->function;
     case CALL_NEAR:
         out->certainty = PROF_CALLER_VALID;
         return callee->function >= call.target && callee->function - call.target < 128;
@@ -220,23 +219,40 @@ bool prof_caller_check(const struct symbol_space *space, uint32_t pid, uint64_t 
     }
 }
 
+/* Has one of the words from `from` on a call of `callee` by name before it? */
+static bool named_later(const struct symbol_space *space, uint32_t pid, const uint32_t *words, size_t from,
+                        size_t count, const struct prof_target *callee)
+{
+    struct prof_caller c;
+
+    for (size_t i = from; i < count; i++)
+        if (prof_caller_check(space, pid, words[i], callee, &c) && c.certainty == PROF_CALLER_VALID)
+            return true;
+    return false;
+}
+
 size_t prof_caller_chain(const struct symbol_space *space, const struct prof_aggregate_entry *entry,
                          const struct prof_target *leaf, struct prof_caller chain[PROF_CHAIN_MAX])
 {
     const struct prof_target *callee = leaf;
     uint32_t words[PROF_CHAIN_MAX] = {entry->link};
-    size_t depth = 0;
+    size_t depth = 0, count = 1;
 
     for (size_t i = 0; i < entry->parent_count && i < PROF_AGGREGATE_PARENTS; i++)
-        words[i + 1] = entry->parents[i];
-    for (size_t i = 0; i <= entry->parent_count && i < PROF_CHAIN_MAX; i++) {
+        words[count++] = entry->parents[i];
+    for (size_t i = 0; i < count; i++) {
         struct prof_caller *next = &chain[depth];
         if (i && depth && words[i] == words[i - 1])
             continue; /* the link register, saved */
         if (!prof_caller_check(space, entry->pid, words[i], callee, next))
             continue;
-        if (i && !next->proven && depth)
-            continue; /* a word of the stack further out must be more than plausible */
+        if (depth && !next->proven)
+            continue; /* further out, a word of the stack must be more than plausible */
+        /* The link register is first (sheet 3.7), but where it may be left over, what is sure is better. */
+        if (!depth && next->certainty != PROF_CALLER_VALID &&
+            symbol_machine(next->place.image) != SYMBOL_MACHINE_UBICOM32 &&
+            named_later(space, entry->pid, words, i + 1, count, callee))
+            continue;
         callee = &next->place;
         depth++;
     }

@@ -94,6 +94,7 @@ static struct symbol_index *arm_image(void)
     store_le16(elf.data + 52 + 0x10, 0xf000);
     store_le16(elf.data + 52 + 0x12, 0xf816);
     store_le16(elf.data + 52 + 0x20, 0x4798); /* BLX r3 */
+    store_le16(elf.data + 52 + 0xa0, 0x4798);
     /* BL from 0x90 back to 0x00: offset -0x94: S 1, imm10 all ones, J1 = J2 = 1, imm11 = 0x7b6 */
     store_le16(elf.data + 52 + 0x90, 0xf7ff);
     store_le16(elf.data + 52 + 0x92, 0xffb6);
@@ -342,13 +343,16 @@ static void thumb_callers(void **state)
     rig_sample(r, CALLEE + 4, CALLER + 0x14, 0, 1); /* no Thumb bit */
     rig_sample(r, CALLEE + 4, CALLER + 0x31, 0, 1); /* no call before it */
     rig_sample(r, CALLEE + 6, CALLEE + 0x11, 0, 1); /* itself: it has called something */
-    rig_sample(r, CALLEE + 6, TEXT + 0x95, 0, 3);   /* outer called `caller`, which jumped here */
+    rig_sample(r, CALLEE + 6, TEXT + 0x95, 0, 3);   /* outer called another: left over */
+    rig_sample(r, CALLEE + 6, 0, TEXT + 0x95, 1);   /* the same on the stack: an interrupted function's */
+    rig_sample(r, CALLEE + 8, TEXT + 0xa3, CALLER + 0x15, 1); /* a BLX left over, and who it was */
+    rig_sample(r, CALLEE + 8, TEXT + 0xa3, 0, 1);             /* the BLX alone: possible */
     const struct prof_report_function *f = rig_function(rig_report(r), "callee");
     assert_int_equal(f->caller_count, 3);
-    expect_caller(f, 0, "caller", CALLER + 0x10, 6, PROF_CALLER_VALID);
-    expect_caller(f, 1, "outer", TEXT + 0x90, 3, PROF_CALLER_POSSIBLE);
-    expect_caller(f, 2, "[unknown]", 0, 3, PROF_CALLER_UNKNOWN);
-    assert_int_equal(rig_function(r->report, "caller")->inclusive, 6);
+    expect_caller(f, 0, "caller", CALLER + 0x10, 7, PROF_CALLER_VALID);
+    expect_caller(f, 1, "[unknown]", 0, 7, PROF_CALLER_UNKNOWN);
+    expect_caller(f, 2, "outer", TEXT + 0xa0, 1, PROF_CALLER_POSSIBLE);
+    assert_int_equal(rig_function(r->report, "caller")->inclusive, 7);
     drop(r, image);
 }
 
