@@ -3,40 +3,30 @@
  * `corral profile`: collect a statistical profile from whatever sends one, then report. Thin over
  * session/profiling.h; what is shown and exported comes from one report, made when nothing comes any more.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/profile_options.h"
+#include "cli/profile_sources.h"
 #include "cli/render_profile.h"
 #include "export/export_sinks.h"
-#include "prof/records.h"
-#include "session/config.h"
 #include "session/session.h"
 
-#define SLICE_NS   (50 * NS_PER_MS)
-#define FOREVER    INT64_MAX
-#define TELL_NS    (500 * NS_PER_MS)
-#define ASK_NS     (1 * NS_PER_S)
-#define CONNECT_NS (10 * NS_PER_S)
+#define SLICE_NS (50 * NS_PER_MS)
+#define FOREVER  INT64_MAX
+#define TELL_NS  (500 * NS_PER_MS)
+#define ASK_NS   (1 * NS_PER_S)
 
 struct profile {
     const struct cli *cli;
     struct profile_options o;
-    struct config *config;
-    struct event_bus *bus;
-    struct host_clock *clock; /* ours, where there is no session */
-    struct session *session;  /* or NULL */
-    struct profiling *profiling;
-    struct profiling_file_stats files;
-    uint64_t damaged_files;
+    struct profile_sources sources;
+    struct event_bus *bus; /* with a sink when events are exported */
     uint64_t events_dropped;
-    struct diag damage; /* of the last damaged file */
-    bool told;          /* a line of progress stands on the terminal */
+    bool told; /* a line of progress stands on the terminal */
     int64_t next_tell, next_ask;
 };
 
@@ -47,17 +37,22 @@ static bool wants_progress(const struct profile *p)
     return !p->cli->quiet && isatty(STDERR_FILENO);
 }
 
-static void tell_live(struct profile *p, int64_t now)
+static void tell_packets(struct profile *p)
 {
     struct prof_totals t;
-    if (!wants_progress(p) || now < p->next_tell)
-        return;
-    p->next_tell = now + TELL_NS;
-    prof_streams_get_totals(profiling_streams(p->profiling), &t);
+    prof_streams_get_totals(profiling_streams(p->sources.profiling), &t);
     fprintf(stderr, "\r%" PRIu64 " packets, %" PRIu64 " samples, %" PRIu64 " lost; Ctrl-C ends \x1b[K",
             t.packets, t.samples, t.lost);
     fflush(stderr);
     p->told = true;
+}
+
+static void tell_live(struct profile *p, int64_t now)
+{
+    if (!wants_progress(p) || now < p->next_tell)
+        return;
+    p->next_tell = now + TELL_NS;
+    tell_packets(p);
 }
 
 static void tell_file(void *ctx, uint64_t done, uint64_t size)
@@ -68,7 +63,7 @@ static void tell_file(void *ctx, uint64_t done, uint64_t size)
     if (size)
         fprintf(stderr, "\r%3.0f %% read \x1b[K", 100.0 * (double)done / (double)size);
     else
-        tell_live(p, p->next_tell);
+        tell_packets(p);
     fflush(stderr);
     p->told = true;
 }
@@ -81,13 +76,6 @@ static void clear_progress(struct profile *p)
 }
 
 /* --- opening -------------------------------------------------------------------------------------------- */
-
-static bool has_link(const struct profile *p)
-{
-    if (p->cli->link || p->o.pcsr)
-        return true;
-    return p->o.pcap_count == 0 && p->config && p->config->link;
-}
 
 static enum corral_err attach_events(struct profile *p, struct diag *d)
 {
@@ -111,48 +99,11 @@ static bool wants_events(const struct profile *p)
     return false;
 }
 
-static enum corral_err open_session(struct profile *p, struct diag *d)
-{
-    const struct session_options options = {
-        .link = p->cli->link,
-        .config = p->config,
-        .profile = true,
-        .no_listen = p->o.pcsr && !p->o.listen_given,
-        .listen = p->o.listen,
-        .listen_port = p->o.listen_port,
-        .timeout_ns = p->cli->timeout_ns,
-        .bus = p->bus,
-    };
-    p->session = session_open(&options, d);
-    if (!p->session)
-        return d->code;
-    p->profiling = session_profiling(p->session);
-    return CORRAL_OK;
-}
-
-static enum corral_err open_profiling(struct profile *p, struct diag *d)
-{
-    p->clock = host_clock_new_real();
-    if (!p->clock)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    const struct profiling_options options = {.bus = wants_events(p) ? p->bus : NULL, .clock = p->clock};
-    p->profiling = profiling_new(&options, d);
-    return p->profiling ? profiling_use_config(p->profiling, p->config, p->o.elf_count == 0, d) : d->code;
-}
-
-static enum corral_err add_elfs(struct profile *p, struct diag *d)
-{
-    enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; i < p->o.elf_count && err == CORRAL_OK; i++)
-        err = profiling_add_elf(p->profiling, p->o.elfs[i], d);
-    return err;
-}
-
 /* A file that is sure to be refused at the end is refused at the beginning. */
 static enum corral_err check_exports(struct profile *p, struct diag *d)
 {
     for (size_t i = 0; i < p->o.export_count; i++) {
-        if (strcmp(p->o.exports[i].format, "gmon") != 0 || profiling_has_images(p->profiling))
+        if (strcmp(p->o.exports[i].format, "gmon") != 0 || profiling_has_images(p->sources.profiling))
             continue;
         diag_set(d, CORRAL_ERR_UNSUPPORTED,
                  "--export: a gmon file needs an ELF file: its byte order and its "
@@ -168,19 +119,10 @@ static enum corral_err open_all(struct profile *p, struct diag *d)
     p->bus = event_bus_new();
     if (!p->bus)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    enum corral_err err = cli_load_config(p->cli, &p->config, d);
-    if (err == CORRAL_OK)
-        err = has_link(p) ? open_session(p, d) : open_profiling(p, d);
-    if (err == CORRAL_OK && p->o.legacy_headers)
-        prof_streams_legacy_headers(profiling_streams(p->profiling));
-    if (err == CORRAL_OK)
-        err = add_elfs(p, d);
-    if (err == CORRAL_OK && p->session)
-        err = session_connect(p->session, d);
-    if (err == CORRAL_OK && p->session)
-        err = session_start_records(p->session, d);
-    if (err == CORRAL_OK && p->o.pcsr)
-        err = session_start_pcsr(p->session, d);
+    p->sources = (struct profile_sources){.cli = p->cli, .o = &p->o, .stop = cli_stop_flag()};
+    if (wants_events(p))
+        p->sources.bus = p->bus;
+    enum corral_err err = profile_sources_open(&p->sources, d);
     if (err == CORRAL_OK)
         err = check_exports(p, d);
     return err == CORRAL_OK ? attach_events(p, d) : err;
@@ -188,59 +130,10 @@ static enum corral_err open_all(struct profile *p, struct diag *d)
 
 /* --- collecting ----------------------------------------------------------------------------------------- */
 
-static void add_stats(struct profile *p, const struct profiling_file_stats *one)
-{
-    p->files.packets += one->packets;
-    p->files.udp += one->udp;
-    p->files.other += one->other;
-    p->files.fragments += one->fragments;
-    p->files.cut += one->cut;
-    p->files.unknown_linktype += one->unknown_linktype;
-    if (!one->damaged)
-        return;
-    p->damaged_files++;
-    p->damage = one->damage;
-}
-
-/* A pipe has no end of its own, so a signal is how it is ended; a file that was not read to its end would
- * be a profile of something else than it says. */
-static bool is_stream(const char *path)
-{
-    struct stat st;
-    return strcmp(path, "-") == 0 && fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-static enum corral_err read_files(struct profile *p, struct diag *d)
-{
-    enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; i < p->o.pcap_count && err == CORRAL_OK; i++) {
-        struct profiling_file_stats stats = {0};
-        err = profiling_read_capture(p->profiling, p->o.pcaps[i], p->o.port, false, cli_stop_flag(),
-                                     tell_file, p, &stats, d);
-        add_stats(p, &stats);
-        if (err == CORRAL_ERR_INTERRUPTED && is_stream(p->o.pcaps[i]))
-            return CORRAL_OK;
-    }
-    return err;
-}
-
-/* Without a session: listen ourselves. */
-static enum corral_err start_listening(struct profile *p, struct diag *d)
-{
-    const struct config *c = p->config;
-    const char *address = p->o.listen ? p->o.listen : c && c->listen[0] ? c->listen : NULL;
-    int port = p->o.listen_port >= 0      ? p->o.listen_port
-               : c && c->listen_port >= 0 ? c->listen_port
-                                          : PROF_PORT;
-    const struct prof_collector_options options = {
-        .address = address, .port = (uint16_t)port, .clock = p->clock};
-    return profiling_listen(p->profiling, &options, d);
-}
-
 static void tell_start(struct profile *p)
 {
-    struct prof_collector *collector = profiling_collector(p->profiling);
-    if (p->cli->quiet || p->cli->json || !collector || p->session)
+    struct prof_collector *collector = profiling_collector(p->sources.profiling);
+    if (p->cli->quiet || p->cli->json || !collector || p->sources.session)
         return;
     fprintf(stderr, "corral: collecting on UDP port %u%s\n", (unsigned)prof_collector_port(collector),
             p->o.ns < 0 ? "; Ctrl-C ends and reports" : "");
@@ -252,19 +145,17 @@ static void ask_maps(struct profile *p, int64_t now)
     if (!p->o.connect || now < p->next_ask)
         return;
     p->next_ask = now + ASK_NS;
-    struct prof_report *report = profiling_report(p->profiling, -1, 0, false, NULL);
+    struct prof_report *report = profiling_report(p->sources.profiling, -1, 0, false, NULL);
     if (report)
-        profiling_ask_maps(p->profiling, report);
+        profiling_ask_maps(p->sources.profiling, report);
     prof_report_free(report);
 }
 
 static enum corral_err wait_slice(struct profile *p, int64_t ns, struct diag *d)
 {
-    if (p->session) {
-        enum corral_err err = session_run_for(p->session, ns, cli_stop_flag(), d);
-        return err == CORRAL_OK ? session_profile_error(p->session, d) : err;
-    }
-    host_clock_sleep(p->clock, ns);
+    if (p->sources.session)
+        return profile_sources_run(&p->sources, ns, d);
+    host_clock_sleep(profile_sources_clock(&p->sources), ns); /* packets come on a thread of their own */
     return event_bus_drain(p->bus, d);
 }
 
@@ -272,7 +163,7 @@ static enum corral_err wait_slice(struct profile *p, int64_t ns, struct diag *d)
 static enum corral_err collect(struct profile *p, struct diag *d)
 {
     const atomic_bool *stop = cli_stop_flag();
-    struct host_clock *clock = p->session ? session_clock(p->session) : p->clock;
+    struct host_clock *clock = profile_sources_clock(&p->sources);
     enum corral_err err = CORRAL_OK;
     int64_t left = p->o.ns < 0 ? FOREVER : p->o.ns;
     while (err == CORRAL_OK && left > 0 && !atomic_load(stop)) {
@@ -286,32 +177,23 @@ static enum corral_err collect(struct profile *p, struct diag *d)
     return err == CORRAL_ERR_INTERRUPTED ? CORRAL_OK : err;
 }
 
-static bool is_live(const struct profile *p)
-{
-    return p->session || p->o.listen_given || p->o.connect || p->o.pcap_count == 0;
-}
-
 static enum corral_err collect_live(struct profile *p, struct diag *d)
 {
-    enum corral_err err = p->session ? CORRAL_OK : start_listening(p, d);
-    if (err == CORRAL_OK && p->o.connect)
-        err = profiling_control(p->profiling, p->o.connect,
-                                p->cli->timeout_ns > 0 ? p->cli->timeout_ns : CONNECT_NS, d);
+    enum corral_err err = profile_sources_start(&p->sources, d);
     if (err != CORRAL_OK)
         return err;
     tell_start(p);
-    err = collect(p, d);
-    return err;
+    return collect(p, d);
 }
 
 /* The last packets, and every event of them drawn. */
 static enum corral_err finish(struct profile *p, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
-    if (p->session)
-        err = session_stop_profile(p->session, d);
+    if (p->sources.session)
+        err = session_stop_profile(p->sources.session, d);
     else
-        profiling_finish(p->profiling);
+        profiling_finish(p->sources.profiling);
     if (err == CORRAL_OK)
         err = event_bus_drain(p->bus, d);
     return err == CORRAL_OK ? event_bus_flush(p->bus, d) : err;
@@ -319,68 +201,13 @@ static enum corral_err finish(struct profile *p, struct diag *d)
 
 /* --- what came out -------------------------------------------------------------------------------------- */
 
-static void add_records_remarks(struct session *s, size_t index, struct profiling_remarks *remarks)
-{
-    struct prof_records_stats r;
-    const char *name = session_records_stats(s, index, &r);
-    if (!name)
-        return;
-    if (r.lost)
-        profiling_remarks_add(remarks, PROFILING_NOTE, -1, "records-full",
-                              "%s: the target found no room in RAM for %" PRIu64
-                              " packets (they are among the "
-                              "lost ones): read it faster, or give it more slots",
-                              name, r.lost);
-    if (!r.ready)
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-none",
-                              "%s: there is a prof_buffer, but nothing was ever put into it", name);
-    if (r.bad_shapes + r.bad_owners + r.bad_batches + r.bad_records)
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-bad",
-                              "%s: what was read at prof_buffer was refused: %" PRIu64 " headers, %" PRIu64
-                              " owners, %" PRIu64 " batches, %" PRIu64 " records",
-                              name, r.bad_shapes, r.bad_owners, r.bad_batches, r.bad_records);
-}
-
-/* What the report cannot know: how the packets got here. */
-static void add_remarks(struct profile *p, struct profiling_remarks *remarks)
-{
-    struct prof_collector *collector = profiling_collector(p->profiling);
-    if (p->events_dropped)
-        profiling_remarks_add(remarks, PROFILING_LOSS, -1, "events-dropped",
-                              "%" PRIu64 " events did not get into the jsonl file: it is too slow",
-                              p->events_dropped);
-    if (p->damaged_files)
-        profiling_remarks_add(remarks, PROFILING_LOSS, -1, "damaged-file", "%s%s; what came before stands",
-                              p->damage.message, p->damaged_files > 1 ? ", and other files are damaged" : "");
-    if (p->files.cut)
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "cut-frames",
-                              "%" PRIu64 " frames were cut when they were captured and are not read: capture "
-                              "with a longer snap length",
-                              p->files.cut);
-    if (p->files.fragments)
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "fragments",
-                              "%" PRIu64 " fragments of IP packets are not read", p->files.fragments);
-    if (collector && prof_collector_receive_buffer(collector) < PROF_BUFFER_ENOUGH)
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "small-buffer",
-                              "the kernel gave a receive buffer of only %zu bytes, in which a burst may be "
-                              "lost: raise net.core.rmem_max",
-                              prof_collector_receive_buffer(collector));
-    if (p->session && session_pcsr_note(p->session)[0])
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "pcsr", "%s", session_pcsr_note(p->session));
-    for (size_t i = 0; p->session && i < session_records_count(p->session); i++)
-        add_records_remarks(p->session, i, remarks);
-    if (profiling_control_lost(p->profiling))
-        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "connection",
-                              "%s closed the control connection before the end", p->o.connect);
-}
-
 static enum corral_err export_files(struct profile *p, const struct prof_report *report, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < p->o.export_count && err == CORRAL_OK; i++)
         if (strcmp(p->o.exports[i].format, "jsonl") != 0)
-            err = profiling_export_report(p->profiling, report, p->o.exports[i].format, p->o.exports[i].path,
-                                          d);
+            err = profiling_export_report(p->sources.profiling, report, p->o.exports[i].format,
+                                          p->o.exports[i].path, d);
     return err;
 }
 
@@ -400,11 +227,16 @@ static void keep_top(struct prof_report *report, size_t top)
 static enum corral_err show(struct profile *p, const struct prof_report *report,
                             struct profiling_remarks *remarks, struct diag *d)
 {
+    const struct profile_sources *s = &p->sources;
     profiling_remarks_find(report, remarks);
-    add_remarks(p, remarks);
+    profile_sources_remarks(&p->sources, remarks);
+    if (p->events_dropped)
+        profiling_remarks_add(remarks, PROFILING_LOSS, -1, "events-dropped",
+                              "%" PRIu64 " events did not get into the jsonl file: it is too slow",
+                              p->events_dropped);
     if (p->cli->json) {
-        const struct render_profile_source source = {.files = p->o.pcap_count ? &p->files : NULL,
-                                                     .damaged_files = p->damaged_files,
+        const struct render_profile_source source = {.files = p->o.pcap_count ? &s->files : NULL,
+                                                     .damaged_files = s->damaged_files,
                                                      .events_dropped = p->events_dropped};
         return render_profile_json(stdout, report, remarks, p->o.thread, &source, d);
     }
@@ -419,7 +251,7 @@ static enum corral_err show(struct profile *p, const struct prof_report *report,
 
 static enum corral_err judge_loss(struct profile *p, const struct prof_report *report, struct diag *d)
 {
-    uint64_t loss = profiling_loss(report) + p->damaged_files + p->events_dropped;
+    uint64_t loss = profiling_loss(report) + p->sources.damaged_files + p->events_dropped;
     if (!p->o.fail_on_loss || loss == 0)
         return CORRAL_OK;
     fflush(stdout);
@@ -431,18 +263,20 @@ static enum corral_err judge_loss(struct profile *p, const struct prof_report *r
 static enum corral_err report_all(struct profile *p, struct diag *d)
 {
     struct profiling_remarks *remarks = calloc(1, sizeof(*remarks));
-    struct prof_report *report =
-        remarks ? profiling_report(p->profiling, p->o.thread, p->o.top * PROF_MAX_SOURCES, true, d) : NULL;
-    enum corral_err err = !remarks  ? diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory")
-                          : !report ? d->code
-                                    : CORRAL_OK;
-    p->events_dropped = event_bus_dropped(p->bus);
-    if (err == CORRAL_OK)
-        keep_top(report, p->o.top);
+    struct prof_report *report = NULL;
     struct diag late = DIAG_INIT;
-    enum corral_err written = err == CORRAL_OK ? export_files(p, report, &late) : CORRAL_OK;
-    if (err == CORRAL_OK)
+    enum corral_err written = CORRAL_OK;
+    enum corral_err err = remarks ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (err == CORRAL_OK) {
+        report = profiling_report(p->sources.profiling, p->o.thread, p->o.top * PROF_MAX_SOURCES, true, d);
+        err = report ? CORRAL_OK : d->code;
+    }
+    if (err == CORRAL_OK) {
+        p->events_dropped = event_bus_dropped(p->bus);
+        keep_top(report, p->o.top);
+        written = export_files(p, report, &late);
         err = show(p, report, remarks, d);
+    }
     if (err == CORRAL_OK && written != CORRAL_OK) {
         fflush(stdout);
         err = written;
@@ -455,32 +289,21 @@ static enum corral_err report_all(struct profile *p, struct diag *d)
     return err;
 }
 
-static void close_all(struct profile *p)
-{
-    if (p->session)
-        session_close(p->session); /* frees the profile, too */
-    else
-        profiling_free(p->profiling);
-    host_clock_free(p->clock);
-    config_free(p->config);
-}
-
 static int profile(struct profile *p)
 {
     struct diag d = DIAG_INIT, late = DIAG_INIT;
     cli_stop_flag(); /* from here on Ctrl-C finds files that must be closed properly */
     enum corral_err err = open_all(p, &d);
     if (err == CORRAL_OK)
-        err = read_files(p, &d);
-    if (err == CORRAL_OK && is_live(p))
+        err = profile_sources_read_files(&p->sources, tell_file, p, &d);
+    if (err == CORRAL_OK && profile_sources_live(&p->sources))
         err = collect_live(p, &d);
     clear_progress(p);
-    if (err == CORRAL_OK) {
+    if (err == CORRAL_OK)
         err = finish(p, &d); /* only now is it known what was lost */
-    }
     if (err == CORRAL_OK)
         err = report_all(p, &d);
-    close_all(p);
+    profile_sources_close(&p->sources);
     enum corral_err closing = event_bus_free(p->bus, &late);
     if (err == CORRAL_OK && closing != CORRAL_OK) {
         err = closing;

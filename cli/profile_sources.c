@@ -3,6 +3,9 @@
 #include "cli/profile_sources.h"
 
 #include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "prof/records.h"
 #include "session/config.h"
@@ -41,7 +44,7 @@ static enum corral_err open_profiling(struct profile_sources *s, struct diag *d)
     s->own_clock = host_clock_new_real();
     if (!s->own_clock)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    const struct profiling_options options = {.bus = NULL, .clock = s->own_clock};
+    const struct profiling_options options = {.bus = s->bus_given ? s->bus : NULL, .clock = s->own_clock};
     s->profiling = profiling_new(&options, d);
     return s->profiling ? profiling_use_config(s->profiling, s->config, s->o->elf_count == 0, d) : d->code;
 }
@@ -58,7 +61,9 @@ static enum corral_err connect_session(struct profile_sources *s, struct diag *d
 
 enum corral_err profile_sources_open(struct profile_sources *s, struct diag *d)
 {
-    s->bus = event_bus_new();
+    s->bus_given = s->bus != NULL;
+    if (!s->bus)
+        s->bus = event_bus_new();
     if (!s->bus)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     enum corral_err err = cli_load_config(s->cli, &s->config, d);
@@ -66,6 +71,8 @@ enum corral_err profile_sources_open(struct profile_sources *s, struct diag *d)
         err = has_link(s) ? open_session(s, d) : open_profiling(s, d);
     for (size_t i = 0; i < s->o->elf_count && err == CORRAL_OK; i++)
         err = profiling_add_elf(s->profiling, s->o->elfs[i], d);
+    if (err == CORRAL_OK && s->o->legacy_headers)
+        prof_streams_legacy_headers(profiling_streams(s->profiling));
     return err == CORRAL_OK && s->session ? connect_session(s, d) : err;
 }
 
@@ -83,6 +90,13 @@ static void add_stats(struct profile_sources *s, const struct profiling_file_sta
     s->damage = one->damage;
 }
 
+/* A file that was not read to its end would be a profile of something else than it says. */
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 && fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 enum corral_err profile_sources_read_files(struct profile_sources *s,
                                            void (*progress)(void *ctx, uint64_t done, uint64_t size),
                                            void *ctx, struct diag *d)
@@ -93,6 +107,8 @@ enum corral_err profile_sources_read_files(struct profile_sources *s,
         err = profiling_read_capture(s->profiling, s->o->pcaps[i], s->o->port, false, s->stop, progress, ctx,
                                      &stats, d);
         add_stats(s, &stats);
+        if (err == CORRAL_ERR_INTERRUPTED && is_pipe(s->o->pcaps[i]))
+            return CORRAL_OK;
     }
     return err;
 }
@@ -141,21 +157,23 @@ struct host_clock *profile_sources_clock(struct profile_sources *s)
 static void records_remarks(struct session *session, size_t index, struct profiling_remarks *remarks)
 {
     struct prof_records_stats r;
-    if (!session_records_stats(session, index, &r))
+    const char *name = session_records_stats(session, index, &r);
+    if (!name)
         return;
     if (r.lost)
         profiling_remarks_add(remarks, PROFILING_NOTE, -1, "records-full",
-                              "the target found no room in RAM for %" PRIu64 " packets (they are among the "
+                              "%s: the target found no room in RAM for %" PRIu64
+                              " packets (they are among the "
                               "lost ones): read it faster, or give it more slots",
-                              r.lost);
+                              name, r.lost);
     if (!r.ready)
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-none",
-                              "there is a prof_buffer, but no packets were ever put into it");
+                              "%s: there is a prof_buffer, but nothing was ever put into it", name);
     if (r.bad_shapes + r.bad_owners + r.bad_batches + r.bad_records)
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "records-bad",
-                              "what was read at prof_buffer was refused: %" PRIu64 " headers, %" PRIu64
+                              "%s: what was read at prof_buffer was refused: %" PRIu64 " headers, %" PRIu64
                               " owners, %" PRIu64 " batches, %" PRIu64 " records",
-                              r.bad_shapes, r.bad_owners, r.bad_batches, r.bad_records);
+                              name, r.bad_shapes, r.bad_owners, r.bad_batches, r.bad_records);
 }
 
 static void file_remarks(const struct profile_sources *s, struct profiling_remarks *remarks)
@@ -199,5 +217,6 @@ void profile_sources_close(struct profile_sources *s)
         profiling_free(s->profiling);
     host_clock_free(s->own_clock);
     config_free(s->config);
-    event_bus_free(s->bus, NULL);
+    if (!s->bus_given)
+        event_bus_free(s->bus, NULL);
 }

@@ -18,7 +18,8 @@ struct profile_sources {
     const struct profile_options *o;
     const atomic_bool *stop;
     struct config *config; /* or NULL */
-    struct event_bus *bus;
+    struct event_bus *bus; /* set before the opening: events go to its sinks, and it stays the caller's */
+    bool bus_given;
     struct host_clock *own_clock; /* where there is no session */
     struct session *session;      /* or NULL */
     struct profiling *profiling;
@@ -29,7 +30,8 @@ struct profile_sources {
 
 /* The target, the images and the names, all that is needed before the first packet. */
 enum corral_err profile_sources_open(struct profile_sources *s, struct diag *d);
-/* All capture files. CORRAL_ERR_INTERRUPTED when a signal came. */
+/* All capture files. CORRAL_ERR_INTERRUPTED when a signal came, but for a pipe, which has no end of its own.
+ */
 enum corral_err profile_sources_read_files(struct profile_sources *s,
                                            void (*progress)(void *ctx, uint64_t done, uint64_t size),
                                            void *ctx, struct diag *d);
