@@ -345,6 +345,7 @@ const struct cli_command cmd_top = {
         "  --pcsr               sample the cores' PC over the debug link; the firmware needs no sampler\n"
         "  --elf [SOURCE=]FILE[@OFFSET]  names for addresses, as for 'corral profile'\n"
         "  --seconds S          end after S seconds (target time on the virtual board)\n"
+        "  --legacy-headers     also read the headers, never the samples, of packets of versions 5 to 16\n"
         "  --thread N           only hardware thread N to begin with\n"
         "\n"
         "With --link the target's own packets are collected: --link sim is the virtual board.\n"

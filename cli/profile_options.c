@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the command line of `corral profile` (profile_options.h, INTERFACE.md "Commands"). */
+/* Reading the command line of `corral profile`, and of `corral top` which takes its sources alike
+ * (profile_options.h, INTERFACE.md "Commands"). */
 #include "cli/profile_options.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ struct parser {
 
 static bool usage(struct parser *p, const char *sentence)
 {
-    p->exit_code = cli_usage(p->cli, p->command, "profile: %s", sentence);
+    p->exit_code = cli_usage(p->cli, p->command, "%s: %s", p->command->name, sentence);
     return false;
 }
 
@@ -211,7 +212,7 @@ bool profile_options_parse(const struct cli *cli, const struct cli_command *comm
     for (int c; good && (c = cli_getopt(cli, command, argc, argv, options, &p.exit_code)) != -1;)
         good = c != CLI_DONE && take(&p, c);
     if (good && optind < argc) {
-        p.exit_code = cli_usage(cli, command, "profile: '%s' is one word too many", argv[optind]);
+        p.exit_code = cli_usage(cli, command, "%s: '%s' is one word too many", command->name, argv[optind]);
         good = false;
     }
     good = good && check(&p);

@@ -156,12 +156,12 @@ static unsigned draw_loss(const struct top_view *v, struct top_canvas *c, unsign
 static void draw_title(const struct top_view *v, const struct top_info *info, struct top_canvas *c)
 {
     char right[80] = "";
-    if (info->trouble)
-        snprintf(right, sizeof(right), "ENDED");
-    else if (v->paused)
+    if (v->paused)
         snprintf(right, sizeof(right), "PAUSED");
     else if (info->silent >= SILENT_LEAST)
         snprintf(right, sizeof(right), "nothing for %.0f s", info->silent);
+    else if (info->trouble)
+        snprintf(right, sizeof(right), "TROUBLE");
     unsigned taken = right[0] ? top_canvas_width(right) + 1 : 0;
     unsigned room = c->columns > taken ? c->columns - taken : 0;
     char seconds[32] = "";

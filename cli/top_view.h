@@ -48,7 +48,7 @@ struct top_info {
     const char *source;  /* "UDP 127.0.0.1:51080" */
     double seconds;      /* since the beginning; < 0 = a file */
     double silent;       /* seconds since anything came; < 0 = that is no matter (a file) */
-    const char *trouble; /* why nothing more will come, or NULL */
+    const char *trouble; /* why nothing comes, or NULL */
     const char *said;    /* an answer to the last key, or NULL */
 };
 
