@@ -16,6 +16,8 @@
 #define EVENTS_A_CLOCK  4    /* more than this of any event a clock cannot be: the counter was reset */
 #define EVENTS_AT_LEAST 4096 /* clocks and counters are not read at the same moment */
 
+_Static_assert(PROF_MAX_SOURCES == PROF_AGGREGATE_SOURCES, "one index for both");
+
 /* With what was set for its index. */
 static void begin_source(struct prof_source_state *s)
 {

@@ -14,20 +14,15 @@
 #define FIRST_SLOTS 256u  /* a power of two */
 #define MEMORY      4096u /* tested words; a power of two */
 
-static int order_u64(uint64_t x, uint64_t y)
-{
-    return (x > y) - (x < y);
-}
-
 static int order_entries(const void *x, const void *y)
 {
     const struct prof_aggregate_entry *a = x, *b = y;
-    int order = order_u64(a->source, b->source);
+    int order = report_order(a->source, b->source);
 
-    order = order ? order : order_u64(a->pid, b->pid);
-    order = order ? order : order_u64(a->pc, b->pc);
-    order = order ? order : order_u64(a->thread, b->thread);
-    order = order ? order : order_u64(a->link, b->link);
+    order = order ? order : report_order(a->pid, b->pid);
+    order = order ? order : report_order(a->pc, b->pc);
+    order = order ? order : report_order(a->thread, b->thread);
+    order = order ? order : report_order(a->link, b->link);
     return order ? order : memcmp(a->parents, b->parents, sizeof(a->parents));
 }
 
@@ -270,11 +265,11 @@ struct arc {
 static int order_arcs(const void *x, const void *y)
 {
     const struct arc *a = x, *b = y;
-    int order = order_u64(a->callee, b->callee);
+    int order = report_order(a->callee, b->callee);
 
-    order = order ? order : order_u64(a->caller, b->caller);
-    order = order ? order : order_u64(a->call, b->call);
-    return order ? order : order_u64(a->certainty, b->certainty);
+    order = order ? order : report_order(a->caller, b->caller);
+    order = order ? order : report_order(a->call, b->call);
+    return order ? order : report_order(a->certainty, b->certainty);
 }
 
 /* Every function on the way is inclusive of the samples once, however often it is on it. */

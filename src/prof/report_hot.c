@@ -38,18 +38,13 @@ size_t report_frames(const struct report_work *w, const struct report_site *site
     return kept;
 }
 
-static int order_u64(uint64_t x, uint64_t y)
-{
-    return (x > y) - (x < y);
-}
-
 static int order_places(const void *x, const void *y)
 {
     const struct report_site *a = x, *b = y;
-    int order = order_u64(a->source, b->source);
+    int order = report_order(a->source, b->source);
 
-    order = order ? order : order_u64(a->pid, b->pid);
-    return order ? order : order_u64(a->pc, b->pc);
+    order = order ? order : report_order(a->pid, b->pid);
+    return order ? order : report_order(a->pc, b->pc);
 }
 
 static int order_hot(const void *x, const void *y)
@@ -63,9 +58,9 @@ static int order_hot(const void *x, const void *y)
 static int order_conditions(const void *x, const void *y)
 {
     const struct prof_aggregate_entry *a = x, *b = y;
-    int order = order_u64(a->source, b->source);
+    int order = report_order(a->source, b->source);
 
-    return order ? order : order_u64(a->pc, b->pc);
+    return order ? order : report_order(a->pc, b->pc);
 }
 
 static void fill_branch(const struct report_work *w, const struct report_site *site,

@@ -64,8 +64,13 @@ struct report_work {
     size_t slot_count;
 };
 
+static inline int report_order(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
 const struct symbol_space *report_space(const struct report_work *w, unsigned source);
-/* Its functions are counted as "known to be run": threads' MIPS by the rates. False when not known. */
+/* A thread's MIPS by its instructions and seconds. False when not known. */
 bool report_mips(const struct prof_rate *rate, double *mips);
 
 /* Each false when memory is out. In this order: */

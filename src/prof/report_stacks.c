@@ -15,21 +15,16 @@ struct believed {
     uint64_t calls[PROF_CHAIN_MAX];
 };
 
-static int order_u64(uint64_t x, uint64_t y)
-{
-    return (x > y) - (x < y);
-}
-
 static int order_believed(const void *x, const void *y)
 {
     const struct believed *a = x, *b = y;
-    int order = order_u64(a->source, b->source);
+    int order = report_order(a->source, b->source);
 
-    order = order ? order : order_u64(a->thread, b->thread);
-    order = order ? order : order_u64(a->site, b->site);
-    order = order ? order : order_u64(a->depth, b->depth);
+    order = order ? order : report_order(a->thread, b->thread);
+    order = order ? order : report_order(a->site, b->site);
+    order = order ? order : report_order(a->depth, b->depth);
     for (size_t i = 0; !order && i < a->depth; i++)
-        order = order_u64(a->calls[i], b->calls[i]);
+        order = report_order(a->calls[i], b->calls[i]);
     return order;
 }
 

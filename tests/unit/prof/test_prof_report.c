@@ -7,6 +7,8 @@
 #include "prof_rig.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "../symbol/symbol_elf_maker.h"
@@ -483,6 +485,63 @@ static void processes(void **state)
     drop(r, image);
 }
 
+struct feeding {
+    struct rig *r;
+    atomic_bool done;
+};
+
+/* More senders than there are places, and counting anew on the way. */
+static void *feed_much(void *ctx)
+{
+    struct feeding *f = ctx;
+    struct profile_sample s[8];
+    char name[32];
+    for (uint32_t i = 0; i < 3000; i++) {
+        for (uint32_t k = 0; k < 8; k++)
+            s[k] = (struct profile_sample){.pc = 0x1000 + (i * 8 + k) % 500 * 4,
+                                           .a5 = i,
+                                           .thread = (uint8_t)k,
+                                           .active = (uint16_t)(0xff ^ (i & 1))};
+        snprintf(name, sizeof(name), "192.0.2.7:%u", (unsigned)(i % 100));
+        rig_feed_from(f->r, name, s, 8);
+        if (i % 700 == 699)
+            prof_streams_reset(f->r->streams);
+    }
+    atomic_store(&f->done, true);
+    return NULL;
+}
+
+static void a_report_shows_one_moment(void **state)
+{
+    struct feeding f = {.r = S(state)};
+    const struct prof_report_options o = {.thread = -1, .hot_limit = 1000, .stacks = true};
+    pthread_t thread;
+    bool last = false;
+    assert_int_equal(pthread_create(&thread, NULL, feed_much, &f), 0);
+    while (!last) {
+        last = atomic_load(&f.done); /* one more behind the end */
+        struct prof_report *p = prof_report_make(f.r->streams, f.r->analysis, &o, NULL);
+        uint64_t active = 0, functions = 0, hot = 0, stacks = 0, threads = 0;
+        assert_non_null(p);
+        for (size_t i = 0; i < p->source_count; i++)
+            active += p->sources[i].evicted ? 0 : p->sources[i].totals.active_samples;
+        for (size_t i = 0; i < p->function_count; i++)
+            functions += p->functions[i].self;
+        for (size_t i = 0; i < p->hot_count; i++)
+            hot += p->hot[i].count;
+        for (size_t i = 0; i < p->stack_count; i++)
+            stacks += p->stacks[i].count;
+        for (size_t i = 0; i < p->thread_count; i++)
+            threads += p->threads[i].active;
+        assert_int_equal(functions, active);
+        assert_int_equal(stacks, active);
+        assert_int_equal(threads, active);
+        assert_true(hot <= active && (hot == active || p->hot_count == 1000));
+        prof_report_free(p);
+    }
+    pthread_join(thread, NULL);
+}
+
 static void nothing_came(void **state)
 {
     struct rig *r = S(state);
@@ -548,6 +607,7 @@ int main(void)
         TEST(image_that_does_not_fit),
         TEST(image_at_an_offset),
         TEST(processes),
+        TEST(a_report_shows_one_moment),
         TEST(nothing_came),
         cmocka_unit_test(every_condition),
     };
