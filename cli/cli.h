@@ -18,6 +18,7 @@
 struct cli {
     const char *target; /* --target, or NULL */
     const char *link;   /* --link, or NULL */
+    uint32_t clock_hz;  /* --clock: SWCLK or TCK in Hz; 0 = not given */
     bool json;
     bool quiet;
     int verbose;

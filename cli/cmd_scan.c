@@ -177,7 +177,8 @@ static struct cs_topology *scan_link(const struct cli *cli, struct diag *d)
     if (cli_load_config(cli, &config, d) != CORRAL_OK)
         return NULL;
     struct host_clock *clock = NULL;
-    struct link *link = session_open_link(session_link_words(cli->link, config), &clock, d);
+    struct link *link =
+        session_open_link(session_link_words(cli->link, config), cli->clock_hz, config, &clock, d);
     if (link && cli->timeout_ns > 0)
         session_bounded(link, do_scan, &t, cli->timeout_ns, d);
     else if (link)

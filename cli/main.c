@@ -33,7 +33,8 @@ const struct cli_command cmd_decode = {
     .summary = "read firmware log buffers or profile packets from files",
     .help =
         "Usage: corral [--json] decode tlog [--staging N] [--level L] FILE...\n"
-        "       corral [--json] decode prof [--port N] [--elf [SOURCE=]FILE[@OFFSET]]... FILE...\n"
+        "       corral [--json] decode prof [--port N] [--elf [SOURCE=]FILE[@OFFSET]]...\n"
+        "                                 [--legacy-headers] FILE...\n"
         "\n"
         "tlog  Each FILE is one shared log buffer; its length is the buffer's capacity. Several files are\n"
         "      successive batches of one stream: what is lost between them is counted.\n"
@@ -44,6 +45,7 @@ const struct cli_command cmd_decode = {
         "      --port N     the UDP destination port to read in captures (default 51080)\n"
         "      --elf [SOURCE=]FILE[@OFFSET]  names for the addresses in the summary, as for 'corral "
         "profile'\n"
+        "      --legacy-headers  also read the headers, never the samples, of packets of versions 5 to 16\n"
         "\n"
         "Exit code 0 whatever anomalies are found; 1 when a file cannot be read.\n"
         "\n"
@@ -67,6 +69,7 @@ static void print_help(void)
          "       (no target: writes are kept, reads give what was written or preset, else 0)\n"
          "\n"
          "  --link LINK   how to reach the target\n"
+         "  --clock HZ    of the debug port's wire, where the link has one (sim: 4000000)\n"
          "  --target FILE what the target is made of; without it ./corral.yml when there is one (not for\n"
          "                demo). Options win over the file\n"
          "  --json        one JSON document, or JSON lines for a stream; errors as JSON on stderr\n"
@@ -79,11 +82,12 @@ static void print_help(void)
          "See 'corral COMMAND --help'.");
 }
 
-enum { OPT_TARGET = 256, OPT_LINK, OPT_JSON, OPT_QUIET, OPT_TIMEOUT, OPT_VERSION };
+enum { OPT_TARGET = 256, OPT_LINK, OPT_CLOCK, OPT_JSON, OPT_QUIET, OPT_TIMEOUT, OPT_VERSION };
 
 static const struct option global_options[] = {
     {"target", required_argument, NULL, OPT_TARGET},
     {"link", required_argument, NULL, OPT_LINK},
+    {"clock", required_argument, NULL, OPT_CLOCK},
     {"json", no_argument, NULL, OPT_JSON},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
@@ -100,12 +104,19 @@ static bool parse_global(struct cli *cli, int argc, char **argv, int *exit_code)
     for (int c, index = 1; (c = getopt_long(argc, argv, "+:vh", global_options, NULL)) != -1;
          index = optind) {
         double seconds;
+        uint64_t hz;
         switch (c) {
         case OPT_TARGET:
             cli->target = optarg;
             break;
         case OPT_LINK:
             cli->link = optarg;
+            break;
+        case OPT_CLOCK:
+            *exit_code = 2;
+            if (!cli_parse_u64(cli, NULL, "--clock", optarg, 1, 1000000000, &hz))
+                return false;
+            cli->clock_hz = (uint32_t)hz;
             break;
         case OPT_JSON:
             cli->json = true;

@@ -91,10 +91,24 @@ struct link *session_open_link_with(const char *spec, const struct link_sim_opti
     return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
 }
 
-struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d)
+enum corral_err session_wire_clock(const char *spec, uint32_t given, const struct config *config,
+                                   struct link_sim_options *sim, struct diag *d)
 {
-    *clock = session_clock_for(spec, d);
-    struct link *link = *clock ? session_open_link_with(spec, NULL, *clock, d) : NULL;
+    sim->swclk_hz = given;
+    if (!given && config) /* it may be meant for the link of the file, which another one stands in for */
+        sim->swclk_hz = (uint32_t)config->clock_hz;
+    if (given && !is_kind(spec, "sim"))
+        return diag_set(d, CORRAL_ERR_USAGE, "--clock: link '%s' has no wire whose clock could be set", spec);
+    return CORRAL_OK;
+}
+
+struct link *session_open_link(const char *spec, uint32_t clock_hz, const struct config *config,
+                               struct host_clock **clock, struct diag *d)
+{
+    struct link_sim_options sim = {0};
+    *clock =
+        session_wire_clock(spec, clock_hz, config, &sim, d) == CORRAL_OK ? session_clock_for(spec, d) : NULL;
+    struct link *link = *clock ? session_open_link_with(spec, &sim, *clock, d) : NULL;
     if (!link) {
         host_clock_free(*clock);
         *clock = NULL;

@@ -71,6 +71,8 @@ struct session *session_open(const struct session_options *options, struct diag 
         .datagram = session_on_datagram,
         .ctx = s,
     };
+    if (session_wire_clock(s->options.link, options->clock_hz, options->config, &sim, d) != CORRAL_OK)
+        goto fail;
     struct link *link = session_open_link_with(s->options.link, &sim, s->clock, d);
     if (!link)
         goto fail;

@@ -29,7 +29,12 @@ struct session;
  * that goes with it (virtual for these); the caller frees it after link_close. NULL with *d set:
  * CORRAL_ERR_USAGE for words that mean nothing.
  */
-struct link *session_open_link(const char *spec, struct host_clock **clock, struct diag *d);
+struct link *session_open_link(const char *spec, uint32_t clock_hz, const struct config *config,
+                               struct host_clock **clock, struct diag *d);
+/* The clock of the link's wire, `given` on the command line (0 = not) or in corral.yml, into the board's
+ * options. CORRAL_ERR_USAGE where it is given and the link has no such wire. */
+enum corral_err session_wire_clock(const char *spec, uint32_t given, const struct config *config,
+                                   struct link_sim_options *sim, struct diag *d);
 /* Which words count: the command line's, else corral.yml's, else "sim". Borrowed from the arguments. */
 const char *session_link_words(const char *command_line, const struct config *config);
 /* The two steps of it, for who must have the clock first; `sim` (may be NULL) gives the board's options but
@@ -45,7 +50,8 @@ enum corral_err session_bounded(struct link *link, link_call_fn fn, void *ctx, i
 
 /* Strings and lists are borrowed and must outlive the session. */
 struct session_options {
-    const char *link;              /* NULL = what `config` says, else "sim" */
+    const char *link;  /* NULL = what `config` says, else "sim" */
+    uint32_t clock_hz; /* of the debug port's wire; 0 = what `config` says, else the link's default */
     const struct config *config;   /* corral.yml, or NULL; must outlive the session */
     const char *const *core_names; /* only these cores; count 0 = all */
     size_t core_name_count;
