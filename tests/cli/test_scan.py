@@ -86,4 +86,15 @@ def test_files_that_are_not_there_or_not_right(corral):
         assert word in r.err and r.err.startswith("corral: "), r.err
 
 
+def test_clock_of_the_wire(corral):
+    """--clock is the board's SWCLK."""
+    assert corral("--clock", "8000000", "scan").code == 0
+    p = corral("--clock", "200000000", "scan")
+    assert p.code == 2 and "100 MHz" in p.err, p.err
+    for words in ("0", "fast", "-1", "4e9", "99999999999"):
+        assert corral("--clock", words, "scan").code == 2, words
+    p = corral("--clock", "1000000", "--link", "dry", "scan")
+    assert p.code == 2 and "no wire" in p.err, p.err
+
+
 tap.main(globals())
