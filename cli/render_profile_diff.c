@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The difference of two profiles for people (render_profile.h). What was lost stands above what differs. */
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 #include "cli/render_profile.h"
 
@@ -64,6 +64,8 @@ void render_profile_diff_text(const struct render_profile *r, const struct profi
         fputs("There is no function in either.\n", r->out);
         return;
     }
+    if (diff->count == 1 && strcmp(diff->rows[0].name, "[unknown]") == 0)
+        fputs("There are no names to compare: give the ELF files with --elf.\n", r->out);
     verdict(r, diff);
     fputs("\n  share A  share B   B - A  error          function\n", r->out);
     for (size_t i = 0; i < diff->count && i < r->top; i++)

@@ -91,19 +91,6 @@ enum corral_err profiling_add_elf(struct profiling *p, const char *words, struct
 
 /* --- images --------------------------------------------------------------------------------------------- */
 
-static enum corral_err add_image(struct profiling *p, const struct profiling_image *image, struct diag *d)
-{
-    enum corral_err err = CORRAL_OK;
-    pthread_mutex_lock(&p->lock);
-    if (p->image_count == SYMBOL_SPACE_MAX_IMAGES)
-        err = diag_set(d, CORRAL_ERR_LIMIT, "more than %u images cannot be used at once",
-                       SYMBOL_SPACE_MAX_IMAGES);
-    else
-        p->images[p->image_count++] = *image;
-    pthread_mutex_unlock(&p->lock);
-    return err;
-}
-
 /* One file for several senders is read once. */
 static const struct symbol_index *opened(const struct profiling *p, const char *file)
 {
@@ -120,37 +107,47 @@ static void free_image(struct profiling_image *image)
     free(image->file);
 }
 
-static enum corral_err take_image(struct profiling *p, struct profiling_image *image, const char *sender,
-                                  const char *file, struct diag *d)
+/* Takes `own` over, also where it fails. */
+static enum corral_err add_image(struct profiling *p, const struct symbol_index *image,
+                                 struct symbol_index *own, uint64_t offset, const char *sender,
+                                 const char *file, struct diag *d)
 {
-    image->sender = sender ? strdup(sender) : NULL;
-    image->file = strdup(file);
-    enum corral_err err = (sender && !image->sender) || !image->file
-                              ? diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory")
-                              : add_image(p, image, d);
-    if (err != CORRAL_OK)
-        free_image(image);
+    enum corral_err err = CORRAL_OK;
+    pthread_mutex_lock(&p->lock);
+    if (p->image_count == SYMBOL_SPACE_MAX_IMAGES) {
+        symbol_close(own);
+        err = diag_set(d, CORRAL_ERR_LIMIT, "more than %u images cannot be used at once",
+                       SYMBOL_SPACE_MAX_IMAGES);
+    } else {
+        struct profiling_image *entry = &p->images[p->image_count];
+        *entry = (struct profiling_image){.image = image, .own = own, .offset = offset};
+        entry->sender = sender ? strdup(sender) : NULL;
+        entry->file = strdup(file);
+        if ((!sender || entry->sender) && entry->file) {
+            p->image_count++;
+        } else {
+            free_image(entry);
+            err = diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
     return err;
 }
 
 enum corral_err profiling_add_elf_of(struct profiling *p, const char *sender, const char *file,
                                      uint64_t offset, struct diag *d)
 {
-    struct profiling_image image = {.offset = offset, .image = opened(p, file)};
-    if (!image.image) {
-        image.own = symbol_open(file, d);
-        image.image = image.own;
-    }
-    if (!image.image)
+    const struct symbol_index *image = opened(p, file);
+    struct symbol_index *own = image ? NULL : symbol_open(file, d);
+    if (!image && !own)
         return d ? d->code : CORRAL_ERR_ELF;
-    return take_image(p, &image, sender, file, d);
+    return add_image(p, image ? image : own, own, offset, sender, file, d);
 }
 
 enum corral_err profiling_add_image(struct profiling *p, const char *source, const struct symbol_index *image,
                                     struct diag *d)
 {
-    struct profiling_image entry = {.image = image};
-    return image ? take_image(p, &entry, source, "", d) : CORRAL_OK;
+    return image ? add_image(p, image, NULL, 0, source, "", d) : CORRAL_OK;
 }
 
 bool profiling_has_images(struct profiling *p)

@@ -326,6 +326,11 @@ def test_saved_reports_compare_like_their_captures(corral):
         assert json.loads(r.out)["functions"] == want["functions"], (a, b)
 
 
+def test_a_difference_without_names_says_so(corral):
+    r = corral("profile", "--diff", known(corral), "k.pcap")
+    assert r.code == 0 and "give the ELF files with --elf" in r.out, r.out
+
+
 def test_both_losses_stand_above_a_difference(corral):
     e = image(corral)
     known(corral, "a.pcap", lost=(3,))
