@@ -5,6 +5,7 @@
  * nothing. Arguments: how many million samples a row (default 20).
  */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +29,11 @@ static double cpu_seconds(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static size_t resident_kib(void)
+/* Bytes that malloc has handed out, mapped ones too. */
+static size_t allocated(void)
 {
-    FILE *f = fopen("/proc/self/statm", "re");
-    unsigned long total = 0, resident = 0;
-    if (!f)
-        return 0;
-    if (fscanf(f, "%lu %lu", &total, &resident) != 2)
-        resident = 0;
-    fclose(f);
-    return (size_t)resident * 4;
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
 }
 
 static uint32_t next_random(uint64_t *state)
@@ -110,7 +106,7 @@ static struct datagrams make(bool v21, uint32_t addresses)
 static void run(bool v21, uint32_t addresses, uint64_t want)
 {
     struct datagrams d = make(v21, addresses);
-    size_t before = resident_kib();
+    size_t before = allocated();
     struct prof_analysis *analysis = prof_analysis_new();
     struct prof_streams *streams = prof_streams_new(NULL, analysis);
     uint64_t samples = 0;
@@ -124,7 +120,7 @@ static void run(bool v21, uint32_t addresses, uint64_t want)
         samples += d.samples;
     }
     double seconds = cpu_seconds() - start;
-    size_t after = resident_kib();
+    size_t after = allocated();
     struct prof_aggregate_snapshot snapshot;
     if (!prof_aggregate_snapshot(prof_analysis_aggregate(analysis), &snapshot))
         exit(1);
@@ -137,7 +133,7 @@ static void run(bool v21, uint32_t addresses, uint64_t want)
     printf("%s  %7" PRIu32
            " addresses  %8zu entries  %6.1f M samples/s  %5.1f ns each  %6zu KiB  report %6.1f ms\n",
            v21 ? "v21" : "v17", addresses, entries, (double)samples / seconds / 1e6,
-           seconds / (double)samples * 1e9, after > before ? after - before : 0, reported * 1e3);
+           seconds / (double)samples * 1e9, (after - before) / 1024, reported * 1e3);
     prof_report_free(report);
     prof_streams_free(streams);
     prof_analysis_free(analysis);
