@@ -67,6 +67,10 @@ soak: build-test/build.ninja
 	@$(NINJA) -C build-test corral tests/soak/soak_core0.elf tests/soak/soak_core1.elf
 	@python3 tests/soak/soak_log.py build-test/corral build-test/tests/soak/soak_core0.elf \
 	    build-test/tests/soak/soak_core1.elf $(SECONDS) $(ARGS)
+	@$(NINJA) -C build-test tests/soak/soak_profile firmware/core0_10khz.elf firmware/core1_10khz.elf \
+	    firmware/core0_records.elf firmware/core1_records.elf
+	@build-test/tests/soak/soak_profile 30 build-test/firmware/core0_10khz.elf build-test/firmware/core1_10khz.elf \
+	    build-test/firmware/core0_records.elf build-test/firmware/core1_records.elf
 
 lint: deps-lint build-test/build.ninja
 	@$(NINJA) -C build-test
