@@ -7,14 +7,17 @@
  *   sender, step of the clock, size of the body (16 bits, big-endian; at most 2100)
  *
  * Senders 0 and 1 are named, 2 to 99 are addresses (more than the table holds), 100 begins the counting anew,
- * 101 asks for legacy headers, and the rest are drops told by the kernel. What must hold whatever comes: sums
- * are sums of their parts, shares are shares, and nothing is infinite or no number.
+ * 101 asks for legacy headers, 102 hands over a packet that is no datagram, 103 a table of HRT shares, 104 a
+ * sender's name, and the rest are drops told by the kernel. Most have an image (fuzz_image.h), at two places.
+ * What must hold whatever comes: sums are sums of their parts, shares are shares, and nothing is infinite or
+ * no number.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/host_clock.h"
 #include "event/event_json.h"
+#include "fuzz_image.h"
 #include "fuzz_target.h"
 #include "prof/analysis.h"
 #include "prof/report.h"
@@ -42,11 +45,54 @@ static int64_t clock_step(uint8_t step)
     return step < 200 ? step * NS_PER_MS : (int64_t)(step - 199) * NS_PER_S;
 }
 
-static void one_step(struct prof_streams *s, uint8_t sender, const uint8_t *body, size_t size, int64_t now)
+/* Whatever a caller may put into the struct, numbers that no packet can hold with it. */
+static void hand_over(struct prof_streams *s, const uint8_t *body, size_t size, int64_t now)
+{
+    static struct profile_sample samples[PROF_MAX_SAMPLES + 5];
+    struct profile_packet packet = {.version = 17, .layout = PROFILE_V17, .samples = samples};
+
+    if (size < 8)
+        return;
+    packet.header.thread_count = body[0];
+    packet.header.perf_counter_count = body[1];
+    packet.sample_count = body[2] ? (size - 8) / 8 : sizeof(samples) / sizeof(samples[0]);
+    packet.sample_count =
+        packet.sample_count < PROF_MAX_SAMPLES + 5 ? packet.sample_count : PROF_MAX_SAMPLES + 5;
+    packet.header.sample_count = body[3];
+    packet.header.seq = load_be16(body + 4);
+    packet.header.enabled = load_be16(body + 6);
+    packet.header.clock_hz = 1000000;
+    packet.header.clocks = packet.header.seq * 1000u;
+    for (size_t i = 0; i < packet.sample_count; i++) {
+        const uint8_t *p = body + 8 + (8 * i < size - 8 ? 8 * i : 0);
+        samples[i] = (struct profile_sample){.thread = size >= 16 ? p[0] : 0};
+        if (size < 16)
+            continue;
+        samples[i].parent_count = p[1];
+        samples[i].active = (uint16_t)(p[2] * 0x101);
+        samples[i].d_blocked = p[3];
+        samples[i].pc = FUZZ_IMAGE_BASE + load_be16(p + 4);
+        samples[i].a5 = FUZZ_IMAGE_BASE + load_be16(p + 6);
+    }
+    prof_streams_packet(s, "core0:pcsr", &packet, now);
+}
+
+static void one_step(struct prof_streams *s, struct prof_analysis *analysis, uint8_t sender,
+                     const uint8_t *body, size_t size, int64_t now)
 {
     char name[32];
 
-    if (sender > 101) {
+    if (sender == 102) {
+        hand_over(s, body, size, now);
+    } else if (sender == 103) {
+        uint8_t table[64] = {0};
+        memcpy(table, body, size < sizeof(table) ? size : sizeof(table));
+        prof_analysis_hrt_table(analysis, 0, table);
+    } else if (sender == 104) {
+        snprintf(name, sizeof(name), "10.0.0.%u:51080", size ? body[0] % 100u : 0);
+        enum corral_err err = prof_streams_name(s, name, size > 1 ? "named" : "", NULL);
+        FUZZ_CHECK(err == CORRAL_OK || err == CORRAL_ERR_LIMIT || (err == CORRAL_ERR_USAGE && size <= 1));
+    } else if (sender > 104) {
         prof_streams_kernel_drops(s, sender - 100u, now);
     } else if (sender == 101) {
         prof_streams_legacy_headers(s);
@@ -62,7 +108,8 @@ static void one_step(struct prof_streams *s, uint8_t sender, const uint8_t *body
     }
 }
 
-static void run_steps(struct prof_streams *s, struct event_bus *bus, const uint8_t *data, size_t size)
+static void run_steps(struct prof_streams *s, struct prof_analysis *analysis, struct event_bus *bus,
+                      const uint8_t *data, size_t size)
 {
     int64_t now = NS_PER_S;
 
@@ -71,7 +118,7 @@ static void run_steps(struct prof_streams *s, struct event_bus *bus, const uint8
         body = body < BODY_MOST ? body : BODY_MOST;
         body = body < size - 4 ? body : size - 4;
         now += clock_step(data[1]);
-        one_step(s, data[0], data + 4, body, now);
+        one_step(s, analysis, data[0], data + 4, body, now);
         FUZZ_CHECK(event_bus_drain(bus, NULL) == CORRAL_OK);
         data += 4 + body;
         size -= 4 + body;
@@ -175,6 +222,67 @@ static void check_rest(const struct prof_report *r)
         FUZZ_CHECK(r->maps[i].type_count <= 32 && r->maps[i].page_bytes >= 1024);
 }
 
+/* One image at two places, and a map of a process without one. Made once for each machine. */
+static struct symbol_space *the_space(size_t index)
+{
+    static const enum fuzz_machine machines[] = {FUZZ_UBICOM, FUZZ_UBICOM, FUZZ_ARM, FUZZ_AARCH64, FUZZ_MIPS};
+    static uint8_t bytes[sizeof(machines) / sizeof(machines[0])][FUZZ_IMAGE_SIZE];
+    static struct symbol_space *spaces[sizeof(machines) / sizeof(machines[0])];
+    size_t which = index % (sizeof(machines) / sizeof(machines[0]));
+    struct diag d = DIAG_INIT;
+
+    if (spaces[which])
+        return spaces[which];
+    fuzz_image_make(bytes[which], machines[which]);
+    struct symbol_index *image = symbol_open_memory(bytes[which], FUZZ_IMAGE_SIZE, "image", &d);
+    struct symbol_space *space = symbol_space_new();
+    FUZZ_CHECK(image && space && symbol_space_add(space, image, 0, NULL) == CORRAL_OK);
+    FUZZ_CHECK(symbol_space_add(space, image, 0x20000000, NULL) == CORRAL_OK);
+    FUZZ_CHECK(symbol_space_add_map(space, 7, 0x70000000, 0x70001000, 0, "/bin/x", NULL, NULL) == CORRAL_OK);
+    spaces[which] = space;
+    return space;
+}
+
+static void check_report(struct prof_streams *streams, struct prof_analysis *analysis, int thread)
+{
+    struct symbol_space *spaces[PROF_MAX_SOURCES];
+    struct diag d = DIAG_INIT;
+
+    for (size_t i = 0; i < PROF_MAX_SOURCES; i++)
+        spaces[i] = i % 8 == 7 ? NULL : the_space(i);
+    const struct prof_report_options options = {
+        .spaces = spaces, .space_count = PROF_MAX_SOURCES, .thread = thread, .hot_limit = 20, .stacks = true};
+    struct prof_report *report = prof_report_make(streams, analysis, &options, &d);
+    FUZZ_CHECK(report);
+    check_totals(&report->totals);
+    check_sources(report);
+    check_functions(report);
+    check_rest(report);
+    prof_report_free(report);
+}
+
+/* What is read of the streams alone, without a report. */
+static void check_streams(struct prof_streams *s)
+{
+    struct prof_thread_row rows[PROFILE_MAX_THREADS];
+    struct prof_totals all, one;
+    char name[PROF_SOURCE_NAME_ROOM];
+    uint64_t samples = 0;
+    size_t count = prof_streams_threads(s, rows);
+
+    FUZZ_CHECK(count <= PROFILE_MAX_THREADS);
+    for (size_t i = 0; i < count; i++)
+        FUZZ_CHECK(!rows[i].mips_known || (isfinite(rows[i].mips) && rows[i].mips >= 0));
+    prof_streams_get_totals(s, &all);
+    check_totals(&all);
+    for (unsigned i = 0; i <= PROF_MAX_SOURCES; i++) {
+        bool used = prof_streams_source_totals(s, i, name, &one);
+        FUZZ_CHECK(used == (name[0] != 0) && (used || one.samples == 0));
+        samples += one.samples;
+    }
+    FUZZ_CHECK(samples <= all.samples);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct sink_ops ops = {.name = "fuzz", .write = take_event};
@@ -189,17 +297,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(prof_streams_name(streams, "10.0.0.1:51080", "core1", NULL) == CORRAL_OK);
     prof_analysis_count_conditions(analysis, 0);
 
-    run_steps(streams, bus, data, size);
+    run_steps(streams, analysis, bus, data, size);
 
-    const struct prof_report_options options = {.thread = -1, .hot_limit = 20, .stacks = true};
-    struct diag d = DIAG_INIT;
-    struct prof_report *report = prof_report_make(streams, analysis, &options, &d);
-    FUZZ_CHECK(report);
-    check_totals(&report->totals);
-    check_sources(report);
-    check_functions(report);
-    check_rest(report);
-    prof_report_free(report);
+    check_streams(streams);
+    check_report(streams, analysis, -1);
+    check_report(streams, analysis, size ? data[0] % 16 : 0);
     prof_streams_free(streams);
     prof_analysis_free(analysis);
     event_bus_free(bus, NULL);
