@@ -97,6 +97,7 @@ static uint64_t read_file(const uint8_t *data, size_t size, size_t ahead)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_frames(data, size);
+    FUZZ_CHECK(size >= 4 || !capture_reader_probe(data, size));
     FUZZ_CHECK(read_file(data, size, 0) == read_file(data, size, size / 2));
     return 0;
 }
