@@ -271,7 +271,7 @@ static enum corral_err report_all(struct profile *p, struct diag *d)
         report = profiling_report(p->sources.profiling, p->o.thread, p->o.top * PROF_MAX_SOURCES, true, d);
         err = report ? CORRAL_OK : d->code;
     }
-    if (err == CORRAL_OK) {
+    if (report) {
         p->events_dropped = event_bus_dropped(p->bus);
         keep_top(report, p->o.top);
         written = export_files(p, report, &late);
@@ -282,7 +282,7 @@ static enum corral_err report_all(struct profile *p, struct diag *d)
         err = written;
         *d = late;
     }
-    if (err == CORRAL_OK)
+    if (err == CORRAL_OK && report)
         err = judge_loss(p, report, d);
     prof_report_free(report);
     free(remarks);
