@@ -92,7 +92,7 @@ class Terminal:
         while time.monotonic() < end:
             p = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", shell], stdout=subprocess.PIPE)
             for line in p.stdout.decode().splitlines():
-                if line.split()[1] == "corral":
+                if line.split()[1] == os.path.basename(self.corral.exe)[:15]:
                     return int(line.split()[0])
             time.sleep(0.05)
         raise AssertionError(self.show())
