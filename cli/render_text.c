@@ -139,8 +139,16 @@ static void put_profile(const struct text_out *t, const struct event *e)
 {
     const struct profile_packet *p = &e->profile;
     put_head(t, e);
-    fprintf(t->out, "profile %s seq %" PRIu32 ": %zu samples", profile_layout_name(p->layout), p->header.seq,
-            p->sample_count);
+    bool legacy = p->layout == PROFILE_LEGACY;
+    fprintf(t->out, "profile %s", profile_layout_name(p->layout));
+    if (legacy)
+        fprintf(t->out, " version %u", p->version);
+    if (!legacy || p->version >= 7) /* there were no numbers before */
+        fprintf(t->out, " seq %" PRIu32, p->header.seq);
+    if (legacy)
+        fprintf(t->out, ": header only, %u samples not read", p->header.sample_count);
+    else
+        fprintf(t->out, ": %zu samples", p->sample_count);
     if (p->bad_samples)
         fprintf(t->out, ", %" PRIu32 " refused", p->bad_samples);
     if (p->header.clock_hz)

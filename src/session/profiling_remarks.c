@@ -164,6 +164,10 @@ static void find_notes(const struct prof_report *report, struct profiling_remark
                 "%s: its clock frequency came with its bytes swapped; the clock itself told, "
                 "and it was put right",
                 s->name);
+        if (s->sent && s->totals.packets && s->layout == PROFILE_LEGACY)
+            profiling_remarks_add(out, PROFILING_WARNING, (int)i, "headers-only",
+                                  "%s: of version %u only the headers were read; its samples are not here",
+                                  s->name, s->version);
         if (s->sent && s->totals.packets && s->clock_hz == 0)
             profiling_remarks_add(out, PROFILING_NOTE, (int)i, "no-frequency",
                                   "%s: it reports no clock frequency: no seconds, rates or MIPS", s->name);

@@ -52,6 +52,38 @@ def test_raw_files_of_one_command_are_one_source(corral):
     assert len({x["stream"] for x in r.lines()[:-1]}) == 1
 
 
+def legacy(version, seq, count=2):
+    """A header with eight threads and what pretends to be samples; profiler sheet 3.2."""
+    fixed = {5: 36, 9: 76, 16: 124}[version]
+    h = bytearray(fixed + 8 * (16 if version == 16 else 8))
+    h[0:4] = struct.pack(">HBB", 0x3EA0 | version, len(h), count)
+    if version >= 7:
+        struct.pack_into(">II", h, len(h) - fixed + 36, 100000000, seq)
+    return bytes(h) + bytes(20 * count)
+
+
+def test_headers_of_old_versions_on_request_only(corral):
+    f = write(corral, "old.pcap", pcap([(1 + i, 4000 + v, 51080, legacy(v, s)) for i, (v, s) in
+                                        enumerate([(9, 1), (5, 0), (9, 2), (5, 0), (9, 5), (16, 1)])]))
+    r = corral("--json", "decode", "prof", f)
+    assert r.code == 0 and [x.get("reason") for x in r.lines()[:-1]] == ["version"] * 6, r.out
+    assert [x["version"] for x in r.lines()[:-1]] == [9, 5, 9, 5, 9, 16]
+    r = corral("--json", "decode", "prof", "--legacy-headers", f)
+    assert r.code == 0 and r.err == "", r.err
+    packets = [x for x in r.lines() if x["kind"] == "profile"]
+    assert [(p["version"], p["layout"], p["seq"]) for p in packets] == [
+        (9, "legacy", 1), (5, "legacy", None), (9, "legacy", 2), (5, "legacy", None), (9, "legacy", 5), (16, "legacy", 1)]
+    assert all(p["samples"] == [] and p["sample_count"] == 2 for p in packets)
+    assert all((p["perf_counters"] is None) == (p["version"] < 11) for p in packets)
+    summary = r.lines()[-1]
+    assert (summary["packets"], summary["lost"], summary["duplicates"], summary["rejected"]) == (6, 2, 0, 0), summary
+    r = corral("decode", "prof", "--legacy-headers", f)
+    assert "profile legacy version 9 seq 5: header only, 2 samples not read" in r.out, r.out
+    assert "profile legacy version 5: header only, 2 samples not read" in r.out, r.out
+    r = corral("profile", "--pcap", f, "--legacy-headers")
+    assert r.code == 0 and "only the headers were read" in " ".join(r.out.split()), r.out
+
+
 def test_only_port_51080_of_a_capture_is_read(corral):
     f = write(corral, "c.pcap", pcap([(1, 4000, 51080, v17(1)), (1, 4000, 51081, v17(9)), (1, 51080, 4000, v17(8)),
                                       (1, 4001, 51080, v17(70))]))
