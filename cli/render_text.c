@@ -171,13 +171,16 @@ static void put_packet(const struct text_out *t, const struct event *e)
         if (e->maps.bad_entries)
             fprintf(t->out, ", %" PRIu32 " refused", e->maps.bad_entries);
     } else {
+        const char *reason = e->reject.reason ? e->reject.reason : "?";
         colour_on(t, YELLOW);
-        fprintf(t->out, "refused a packet of %zu bytes: %s", e->reject.size,
-                e->reject.reason ? e->reject.reason : "?");
+        fprintf(t->out, "refused a packet of %zu bytes: %s", e->reject.size, reason);
         if (e->reject.version >= 0)
             fprintf(t->out, ", version %d", e->reject.version);
-        else if (e->reject.value <= UINT16_MAX && !strcmp(e->reject.reason, "magic"))
-            fprintf(t->out, ", magic 0x%04x", (unsigned)e->reject.value);
+        if (strcmp(reason, "magic") == 0)
+            fprintf(t->out, ", 0x%04x", (unsigned)e->reject.value);
+        else if (strcmp(reason, "byte-order") == 0)
+            fprintf(t->out, ", 0x%04x is 0x%04x swapped", (unsigned)e->reject.value,
+                    (unsigned)(uint16_t)(e->reject.value << 8 | e->reject.value >> 8));
         colour_off(t, YELLOW);
     }
     putc('\n', t->out);

@@ -84,6 +84,14 @@ def test_headers_of_old_versions_on_request_only(corral):
     assert r.code == 0 and "only the headers were read" in " ".join(r.out.split()), r.out
 
 
+def test_a_wrong_magic_is_named(corral):
+    """Rows 2 and 3 of the sheet's list."""
+    r = corral("decode", "prof", write(corral, "a.bin", b"\x3e\xc0" + bytes(50)), write(corral, "b.bin", b"\xb1\x3e" + bytes(50)))
+    assert r.code == 0, r.err
+    assert "refused a packet of 52 bytes: magic, 0x3ec0\n" in r.out, r.out
+    assert "refused a packet of 52 bytes: byte-order, 0xb13e is 0x3eb1 swapped\n" in r.out, r.out
+
+
 def test_only_port_51080_of_a_capture_is_read(corral):
     f = write(corral, "c.pcap", pcap([(1, 4000, 51080, v17(1)), (1, 4000, 51081, v17(9)), (1, 51080, 4000, v17(8)),
                                       (1, 4001, 51080, v17(70))]))

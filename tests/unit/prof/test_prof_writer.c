@@ -279,7 +279,8 @@ static void random_maps(void **state)
         bool v21 = round % 2;
         size_t count = any() % 511;
         for (size_t i = 0; i < count; i++) {
-            list[i] = (struct profile_map){.start = (uint16_t)any(), .type = (uint8_t)(any() % (v21 ? 16 : 32))};
+            list[i] =
+                (struct profile_map){.start = (uint16_t)any(), .type = (uint8_t)(any() % (v21 ? 16 : 32))};
             list[i].pages = v21                  ? 1 + any() % 4096
                             : list[i].type >= 16 ? any() % 2048
                                                  : UINT32_C(1) << any() % 17;
