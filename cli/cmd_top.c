@@ -255,10 +255,10 @@ static enum corral_err begin(struct top *t, struct diag *d)
     return CORRAL_OK;
 }
 
-/* What was lost is said at the end, too, where it stays. */
+/* What was lost is said at the end, too, where it stays; but not to a terminal that has gone. */
 static void say_goodbye(const struct top *t)
 {
-    if (!t->report || t->cli->quiet)
+    if (!t->report || t->cli->quiet || !isatty(STDOUT_FILENO))
         return;
     printf("%" PRIu64 " samples in %" PRIu64 " packets, %" PRIu64 " lost, %" PRIu64
            " dropped by the kernel, %" PRIu64 " rejected\n",

@@ -556,7 +556,9 @@ int main(void)
         cmocka_unit_test(any_keys_in_any_order_at_any_size),
         cmocka_unit_test(without_utf8_other_letters_are_question_marks),
     };
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77; /* skipped */
+    if (!setlocale(LC_CTYPE, "C.UTF-8")) {
+        puts("1..0 # SKIP there is no locale C.UTF-8");
+        return 0;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
