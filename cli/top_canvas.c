@@ -111,6 +111,28 @@ unsigned top_canvas_put(struct top_canvas *c, unsigned row, unsigned column, uns
     return used + draw(c, row, column + used, 2, style, "..", 2);
 }
 
+unsigned top_canvas_put_tail(struct top_canvas *c, unsigned row, unsigned column, unsigned width,
+                             enum top_style style, const char *text)
+{
+    char safe[TEXT_CLEAN_MAX(TEXT_MOST)];
+    size_t length = clean(text, safe), at = 0;
+    unsigned whole = width_of(safe, length);
+    if (row >= c->rows || column >= c->columns)
+        return 0;
+    if (width > c->columns - column)
+        width = c->columns - column;
+    if (whole <= width || width <= 3)
+        return draw(c, row, column, width, style, safe, length);
+    while (whole > width - 2) {
+        uint32_t code;
+        unsigned columns;
+        at += next(safe + at, length - at, &code, &columns);
+        whole -= columns;
+    }
+    unsigned used = draw(c, row, column, 2, style, "..", 2);
+    return used + draw(c, row, column + used, width - used, style, safe + at, length - at);
+}
+
 void top_canvas_put_right(struct top_canvas *c, unsigned row, unsigned column, unsigned width,
                           enum top_style style, const char *text)
 {
@@ -125,7 +147,7 @@ unsigned top_canvas_printf(struct top_canvas *c, unsigned row, unsigned column, 
     char text[TEXT_MOST];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized): just started */
     va_end(args);
     return top_canvas_put(c, row, column, width, style, text);
 }
@@ -188,7 +210,7 @@ void top_page_line(struct top_page *p, enum top_style style, const char *fmt, ..
     if (!place(p, &row))
         return;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized): just started */
     va_end(args);
     top_canvas_put(p->canvas, row, 0, p->canvas->columns, style, text);
 }

@@ -42,7 +42,10 @@ unsigned top_canvas_width(const char *text);
 /* Text in at most `width` columns from `column` on; what is cut ends in "..". Returns the columns filled. */
 unsigned top_canvas_put(struct top_canvas *c, unsigned row, unsigned column, unsigned width,
                         enum top_style style, const char *text);
-/* The same at the right end of the `width` columns. */
+/* The same, but it is the beginning that is cut: of "a_long_name.c:12" the line counts most. */
+unsigned top_canvas_put_tail(struct top_canvas *c, unsigned row, unsigned column, unsigned width,
+                             enum top_style style, const char *text);
+/* Text at the right end of the `width` columns. */
 void top_canvas_put_right(struct top_canvas *c, unsigned row, unsigned column, unsigned width,
                           enum top_style style, const char *text);
 unsigned top_canvas_printf(struct top_canvas *c, unsigned row, unsigned column, unsigned width,

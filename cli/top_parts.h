@@ -10,6 +10,7 @@ struct top_column {
     unsigned width; /* 0 = what is left over, shared out by `part` */
     unsigned part;
     unsigned least; /* columns the screen must have for it to be shown */
+    bool tail;      /* the end of the text counts most */
     bool text;      /* left-aligned, sorted from A on; else a number, the biggest first */
 };
 

@@ -260,7 +260,9 @@ static void draw_row(const struct top_view *v, const struct top_table *table, co
         value.shown[0] = '\0';
         table->cell(v->report, index, i, &value);
         const char *text = value.shown[0] ? value.shown : value.text ? value.text : "";
-        if (table->columns[i].text)
+        if (table->columns[i].tail)
+            top_canvas_put_tail(c, row, at, width[i], TOP_PLAIN, text);
+        else if (table->columns[i].text)
             top_canvas_put(c, row, at, width[i], TOP_PLAIN, text);
         else
             top_canvas_put_right(c, row, at, width[i], TOP_PLAIN, text);

@@ -314,6 +314,22 @@ static void tables_of_ten_thousand_rows_are_gone_through_and_sorted(void **state
     teardown(&w);
 }
 
+static void of_a_place_that_is_too_long_the_line_is_kept(void **state)
+{
+    struct world w;
+    (void)state;
+    setup(&w, 3);
+    w.functions[1].frame.file = "src/" HOSTILE "a_name_that_is_very_long_indeed.c";
+    w.functions[1].frame.line = 4711;
+    key(&w, '3');
+    for (unsigned columns = 60; columns < 90; columns++) {
+        show(&w, 24, columns);
+        assert_safe(&w);
+        assert_shown(&w, "indeed.c:4711");
+    }
+    teardown(&w);
+}
+
 static void a_search_is_text_of_any_kind_and_can_be_taken_back(void **state)
 {
     struct world w;
@@ -547,6 +563,7 @@ int main(void)
         cmocka_unit_test(every_view_at_every_size_shows_the_loss_and_nothing_that_moves_the_cursor),
         cmocka_unit_test(nothing_lost_is_said_too),
         cmocka_unit_test(tables_of_ten_thousand_rows_are_gone_through_and_sorted),
+        cmocka_unit_test(of_a_place_that_is_too_long_the_line_is_kept),
         cmocka_unit_test(a_search_is_text_of_any_kind_and_can_be_taken_back),
         cmocka_unit_test(details_follow_their_row_and_say_when_it_is_gone),
         cmocka_unit_test(threads_are_chosen_in_turn_or_by_number),
