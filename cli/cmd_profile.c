@@ -201,13 +201,24 @@ static enum corral_err finish(struct profile *p, struct diag *d)
 
 /* --- what came out -------------------------------------------------------------------------------------- */
 
+/* A format may have no place for all there is: what is not in the file is said. */
+static enum corral_err export_file(struct profile *p, const struct prof_report *report,
+                                   const struct profile_export *export, struct diag *d)
+{
+    *d = (struct diag)DIAG_INIT;
+    enum corral_err err =
+        profiling_export_report(p->sources.profiling, report, export->format, export->path, d);
+    if (err == CORRAL_OK && d->message[0] && !p->cli->quiet)
+        fprintf(stderr, "corral: %s: %s\n", export->path, d->message);
+    return err;
+}
+
 static enum corral_err export_files(struct profile *p, const struct prof_report *report, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < p->o.export_count && err == CORRAL_OK; i++)
         if (strcmp(p->o.exports[i].format, "jsonl") != 0)
-            err = profiling_export_report(p->sources.profiling, report, p->o.exports[i].format,
-                                          p->o.exports[i].path, d);
+            err = export_file(p, report, &p->o.exports[i], d);
     return err;
 }
 

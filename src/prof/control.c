@@ -206,14 +206,15 @@ static enum corral_err own_address(struct prof_control *c, const char *given, ch
     } else if (own.ss_family == AF_INET) {
         v4 = ((const struct sockaddr_in *)&own)->sin_addr;
     } else {
-        const struct in6_addr *v6 = &((const struct sockaddr_in6 *)&own)->sin6_addr;
-        if (!IN6_IS_ADDR_V4MAPPED(v6)) {
+        struct sockaddr_in6 six;
+        memcpy(&six, &own, sizeof(six));
+        if (!IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
             diag_set(d, CORRAL_ERR_UNSUPPORTED,
                      "%s is reached over IPv6, and its daemon sends over IPv4 only", c->name);
             diag_hint(d, "name this machine's IPv4 address");
             return CORRAL_ERR_UNSUPPORTED;
         }
-        memcpy(&v4, &v6->s6_addr[12], sizeof(v4));
+        memcpy(&v4, &six.sin6_addr.s6_addr[12], sizeof(v4));
     }
     return inet_ntop(AF_INET, &v4, out, INET_ADDRSTRLEN) ? CORRAL_OK
                                                          : diag_set(d, CORRAL_ERR_IO, "%s", strerror(errno));

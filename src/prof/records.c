@@ -216,6 +216,7 @@ static enum corral_err read_slot(struct prof_records_reader *r, struct link *lin
         return err;
     r->stats.restarts++;
     r->number_known = false;
+    prof_streams_restarted(r->streams, r->source);
     err = look_everywhere(r, link, d);
     if (err == CORRAL_OK && r->slots == 0)
         words[0] = 0;

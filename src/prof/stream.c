@@ -276,6 +276,15 @@ void prof_streams_packet(struct prof_streams *s, const char *source_name, const 
     pthread_mutex_unlock(&s->lock);
 }
 
+void prof_streams_restarted(struct prof_streams *s, const char *source_name)
+{
+    pthread_mutex_lock(&s->lock);
+    struct prof_source *source = stream_find(s, source_name);
+    if (source)
+        source->sequence.begins_anew = source->sequence.known;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns)
 {
     struct event e = event_make(EVENT_GAP, "prof"); /* the kernel does not say whose they were */

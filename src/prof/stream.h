@@ -80,6 +80,10 @@ void prof_streams_datagram(struct prof_streams *s, const char *source_name, cons
  * counted; with more than PROF_MAX_SAMPLES the packet is. Everything is copied. */
 void prof_streams_packet(struct prof_streams *s, const char *source_name, const struct profile_packet *packet,
                          int64_t host_ns);
+
+/* It is known from elsewhere that this sender was started again: its next good packet begins a new epoch,
+ * whatever its number. Nothing happens when it has sent nothing yet. */
+void prof_streams_restarted(struct prof_streams *s, const char *source_name);
 /* The kernel says it dropped `n` more datagrams: a gap with reason "kernel". */
 void prof_streams_kernel_drops(struct prof_streams *s, uint32_t n, int64_t host_ns);
 

@@ -22,6 +22,7 @@ static void new_epoch(struct prof_sequence *s, uint32_t number)
     memset(s->history, NOT_COUNTED, sizeof(s->history));
     *slot(s, number) = SEEN;
     s->known = true;
+    s->begins_anew = false;
     s->last = number;
 }
 
@@ -64,9 +65,9 @@ struct prof_place prof_sequence_place(struct prof_sequence *s, uint32_t number, 
     }
     uint32_t ahead = number - s->last;
     uint32_t behind = s->last - number;
-    if (behind <= PROF_LATE_WINDOW)
+    if (!s->begins_anew && behind <= PROF_LATE_WINDOW)
         return place_behind(s, number);
-    if (ahead <= PROF_LARGEST_GAP + 1)
+    if (!s->begins_anew && ahead <= PROF_LARGEST_GAP + 1)
         return place_ahead(s, number, idle);
     struct prof_place place = {.order = PROF_ORDER_RESTART, .previous = s->last};
     if (!refused)

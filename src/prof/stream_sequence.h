@@ -15,6 +15,7 @@
 
 struct prof_sequence {
     bool known;
+    bool begins_anew;              /* told so: the next good packet begins an epoch, whatever its number */
     uint32_t last;                 /* highest in this epoch */
     uint8_t history[PROF_HISTORY]; /* enum in the .c file, by number modulo PROF_HISTORY */
 };

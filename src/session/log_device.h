@@ -16,8 +16,8 @@ struct log_device *log_device_open(const char *path, struct event_bus *bus, stru
 void log_device_close(struct log_device *device); /* NULL is allowed */
 
 /*
- * Wait up to wait_ms for frames and publish them. *got: there may be more now; *ended: nothing will come any more (end
- * of a file, the device is gone). CORRAL_ERR_FORMAT for bytes that are no frames.
+ * Wait up to wait_ms for frames and publish them. *got: there may be more now; *ended: nothing will come any
+ * more (end of a file, the device is gone). CORRAL_ERR_FORMAT for bytes that are no frames.
  */
 enum corral_err log_device_read(struct log_device *device, int wait_ms, bool *got, bool *ended,
                                 struct diag *d);

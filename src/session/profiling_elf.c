@@ -107,6 +107,20 @@ static void free_image(struct profiling_image *image)
     free(image->file);
 }
 
+/* What the analysis adds up differently when packets come from such an image: branches can be read, and where
+ * the program has the table of its hard-real-time threads, their share of the clock is known. */
+static void tell_analysis(struct profiling *p, const struct symbol_index *image)
+{
+    uint64_t address, size;
+    uint8_t table[64];
+    if (symbol_machine(image) != SYMBOL_MACHINE_UBICOM32)
+        return;
+    prof_analysis_count_conditions(p->analysis, PROF_EVERY_SOURCE);
+    if (symbol_lookup(image, "_system_hrt_table", &address, &size) &&
+        symbol_code(image, address, table, sizeof(table)))
+        prof_analysis_hrt_table(p->analysis, PROF_EVERY_SOURCE, table);
+}
+
 /* Takes `own` over, also where it fails. */
 static enum corral_err add_image(struct profiling *p, const struct symbol_index *image,
                                  struct symbol_index *own, uint64_t offset, const char *sender,
@@ -125,6 +139,7 @@ static enum corral_err add_image(struct profiling *p, const struct symbol_index 
         entry->file = strdup(file);
         if ((!sender || entry->sender) && entry->file) {
             p->image_count++;
+            tell_analysis(p, image);
         } else {
             free_image(entry);
             err = diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

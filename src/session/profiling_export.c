@@ -32,36 +32,39 @@ struct drawing {
 
 /* --- mappings ------------------------------------------------------------------------------------------- */
 
-/* From the first executable section to the end of the last, shifted to where it lies in the target. */
-static int add_mapping(struct drawing *w, const struct symbol_index *image, uint64_t shift)
+/* One executable section of an image, shifted to where it lies in the target. */
+static int add_mapping(struct drawing *w, const struct symbol_index *image,
+                       const struct symbol_section *section, uint64_t shift)
 {
-    struct symbol_section section;
-    size_t n = symbol_section_count(image);
-    struct export_mapping mapping = {.start = UINT64_MAX, .path = symbol_path(image)};
-    if (w->mapping_count == MAX_MAPPINGS)
+    if (w->mapping_count == MAX_MAPPINGS || section->start >= section->limit)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        if (!symbol_section_get(image, i, &section))
-            continue;
-        if (section.start < mapping.start) {
-            mapping.start = section.start;
-            mapping.file_offset = section.file_offset;
-        }
-        if (section.limit > mapping.limit)
-            mapping.limit = section.limit;
-    }
-    if (mapping.start >= mapping.limit)
-        return -1;
-    mapping.start += shift;
-    mapping.limit += shift;
-    mapping.build_id = symbol_build_id(image);
-    mapping.has_lines = symbol_has_lines(image);
-    mapping.big_endian = symbol_big_endian(image);
-    mapping.wide = symbol_wide(image);
     w->images[w->mapping_count] = image;
     w->shifts[w->mapping_count] = shift;
-    w->mappings[w->mapping_count] = mapping;
+    w->mappings[w->mapping_count] = (struct export_mapping){
+        .start = section->start + shift,
+        .limit = section->limit + shift,
+        .file_offset = section->file_offset == SYMBOL_NO_BYTES ? 0 : section->file_offset,
+        .path = symbol_path(image),
+        .build_id = symbol_build_id(image),
+        .has_lines = symbol_has_lines(image),
+        .big_endian = symbol_big_endian(image),
+        .wide = symbol_wide(image),
+    };
     return (int)w->mapping_count++;
+}
+
+/* The mapping of the section that covers `at` of an image, made when it is new; -1 = none. */
+static int mapping_of(struct drawing *w, const struct symbol_index *image, uint64_t at, uint64_t shift)
+{
+    struct symbol_section section;
+    for (size_t i = 0; i < w->mapping_count; i++)
+        if (w->images[i] == image && w->shifts[i] == shift && at + shift >= w->mappings[i].start &&
+            at + shift < w->mappings[i].limit)
+            return (int)i;
+    for (size_t i = 0; i < symbol_section_count(image); i++)
+        if (symbol_section_get(image, i, &section) && at >= section.start && at < section.limit)
+            return add_mapping(w, image, &section, shift);
+    return -1;
 }
 
 static int mapping_at(struct drawing *w, const struct symbol_space *space, uint32_t pid, uint64_t address)
@@ -69,11 +72,7 @@ static int mapping_at(struct drawing *w, const struct symbol_space *space, uint3
     struct symbol_place place;
     if (!space || !symbol_space_find(space, pid, address, &place) || !place.image)
         return -1;
-    uint64_t shift = address - place.address;
-    for (size_t i = 0; i < w->mapping_count; i++)
-        if (w->images[i] == place.image && w->shifts[i] == shift)
-            return (int)i;
-    return add_mapping(w, place.image, shift);
+    return mapping_of(w, place.image, place.address, address - place.address);
 }
 
 /* Images without a sample are mappings, too: an exporter takes the byte order from them. */
@@ -82,12 +81,11 @@ static void map_all_images(struct drawing *w, struct symbol_space *const *spaces
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; spaces[i] && k < symbol_space_image_count(spaces[i]); k++) {
             uint64_t offset = 0;
+            struct symbol_section section;
             const struct symbol_index *image = symbol_space_image(spaces[i], k, &offset);
-            bool known = false;
-            for (size_t m = 0; m < w->mapping_count; m++)
-                known |= w->images[m] == image && w->shifts[m] == offset;
-            if (image && !known)
-                add_mapping(w, image, offset);
+            for (size_t m = 0; image && m < symbol_section_count(image); m++)
+                if (symbol_section_get(image, m, &section))
+                    mapping_of(w, image, section.start, offset);
         }
     }
 }

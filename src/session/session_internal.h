@@ -108,7 +108,7 @@ void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t s
 
 /* profile_fetch.c */
 enum corral_err session_pcsr_close(struct session *s, struct diag *d); /* puts back what it changed */
-void session_profile_fetch_free(struct session *s); /* once the link's thread has ended */
+void session_profile_fetch_free(struct session *s);                    /* once the link's thread has ended */
 
 /* Give each core's log batches an interface of the capture file, when there is one. */
 enum corral_err session_capture_cores(struct session *s, struct diag *d);

@@ -172,13 +172,13 @@ static uint64_t collector_taken(void *ctx)
 static void send_all(int fd, bool segmented, uint64_t (*taken)(void *), void *ctx)
 {
     static uint8_t data[PER_SEND * PACKET];
-    uint32_t per = segmented ? PER_SEND : 1;
-    for (uint32_t seq = 0; seq < PACKETS; seq += per) {
-        for (uint32_t i = 0; i < per; i++)
-            fill(data + i * PACKET, seq + i);
+    size_t per = segmented ? PER_SEND : 1;
+    for (uint32_t seq = 0; seq < PACKETS; seq += (uint32_t)per) {
+        for (size_t i = 0; i < per; i++)
+            fill(data + i * PACKET, seq + (uint32_t)i);
         while (seq > AHEAD && taken(ctx) < seq - AHEAD)
             usleep(100);
-        if (send(fd, data, per * PACKET, 0) != (ssize_t)(per * PACKET))
+        if (send(fd, data, per * PACKET, 0) != (ssize_t)per * (ssize_t)PACKET)
             fail("send");
     }
     for (int i = 0; i < 100000 && taken(ctx) < PACKETS; i++)
