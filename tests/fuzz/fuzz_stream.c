@@ -64,7 +64,7 @@ static void hand_over(struct prof_streams *s, const uint8_t *body, size_t size, 
     packet.header.clock_hz = 1000000;
     packet.header.clocks = packet.header.seq * 1000u;
     for (size_t i = 0; i < packet.sample_count; i++) {
-        const uint8_t *p = body + 8 + (8 * i < size - 8 ? 8 * i : 0);
+        const uint8_t *p = body + 8 + (8 * i + 8 <= size - 8 ? 8 * i : 0);
         samples[i] = (struct profile_sample){.thread = size >= 16 ? p[0] : 0};
         if (size < 16)
             continue;
