@@ -124,8 +124,10 @@ static enum corral_err read_header(struct prof_records_reader *r, struct link *l
         forget(r);
         return CORRAL_OK;
     }
-    if (r->slots != slots || r->slot_size != slot_size)
+    if (r->slots != slots || r->slot_size != slot_size) {
         r->number_known = false;
+        r->slot = 0; /* of the old shape, it may lie behind the buffer by the new one */
+    }
     r->slots = slots;
     r->slot_size = slot_size;
     r->stats.ready = true;

@@ -288,6 +288,24 @@ static void impossible_shapes_are_refused(void **state)
     assert_int_equal(r->writes, 0);
 }
 
+/* Fewer and larger slots from one poll to the next: the slot whose turn it was would lie behind the buffer.
+ * The rig's link refuses such an access. */
+static void a_shape_that_changes_never_leads_out_of_the_buffer(void **state)
+{
+    struct rig *r = *state;
+    start(r);
+    sample(r, 49 * 3);
+    prof_records_flush(&r->target);
+    assert_int_equal(drain(r), 3); /* the last slot is next */
+    store_le32(r->memory.bytes + 4, 0x201);
+    store_le32(r->memory.bytes + 8, 4000);
+    for (unsigned i = 0; i < 2; i++)
+        store_le32(r->memory.bytes + PROF_RECORDS_HEADER + 4000 * i, 0);
+    follow(r);
+    assert_true(stats(r).ready);
+    assert_int_equal(stats(r).batches, 3);
+}
+
 static void lying_used_counts_and_lengths_end_the_batch(void **state)
 {
     struct rig *r = *state;
@@ -471,6 +489,7 @@ int main(void)
         TEST(the_target_refuses_what_does_not_fit),
         TEST(memory_without_the_magic_is_left_alone),
         TEST(impossible_shapes_are_refused),
+        TEST(a_shape_that_changes_never_leads_out_of_the_buffer),
         TEST(lying_used_counts_and_lengths_end_the_batch),
         TEST(odd_owner_is_nobodys),
         TEST(only_the_copy_is_looked_at),
