@@ -243,7 +243,7 @@ def test_loss_is_in_every_view_and_every_file(corral):
 def test_fail_on_loss(corral):
     e = image(corral)
     r = corral("profile", "--pcap", known(corral, lost=(4,)), "--elf", e, "--fail-on-loss")
-    assert r.code == 4 and "1 packets" in r.err and "== Functions" in r.out, (r.code, r.err)
+    assert r.code == 4 and "data was lost: 1 packet" in r.err and "packets" not in r.err and "== Functions" in r.out, (r.code, r.err)
     r = corral("--json", "profile", "--pcap", "k.pcap", "--elf", e, "--fail-on-loss")
     assert r.code == 4 and json.loads(r.err)["error"]["name"] == "data-lost" and json.loads(r.out)
     r = corral("profile", "--pcap", known(corral), "--elf", e, "--fail-on-loss")
@@ -269,7 +269,7 @@ def test_what_is_refused_and_cut_is_said(corral):
     f = build.write(corral, "cut.pcap", data[:-10])
     r = corral("profile", "--pcap", f, "--elf", image(corral))
     assert r.code == 0
-    assert re.search(r"^LOST +.*damaged at offset", r.out, re.M) and "1 datagram was refused" in r.out, r.out
+    assert re.search(r"^LOST +.*damaged at offset", r.out, re.M) and "1 datagram was refused (1 byte-order)" in r.out, r.out
     r = corral("--json", "profile", "--pcap", f, "--fail-on-loss")
     assert r.code == 4 and json.loads(r.out)["losses"]["damaged_files"] == 1
 
@@ -363,7 +363,8 @@ def test_every_export_is_written_whole(corral):
     kinds = ("folded", "speedscope", "pprof", "gmon", "svg", "jsonl")
     args = [x for k in kinds for x in ("--export", f"{k}:out:{k}")]  # a file's name may hold a colon
     r = corral("profile", "--pcap", known(corral), "--elf", image(corral), *args)
-    assert r.code == 0 and r.err == "", r.err
+    assert r.code == 0, r.err
+    assert r.err == "corral: out:gmon: 100 samples have no known caller, so no arc\n", r.err  # what no gmon can hold
     assert sorted(x for x in os.listdir(corral.cwd) if x.startswith("out")) == sorted(f"out:{k}" for k in kinds)
     folded = dict(x.rsplit(" ", 1) for x in open(corral.path("out:folded")).read().splitlines())
     assert sum(int(v) for v in folded.values()) == 100 and any(k.endswith("alpha") for k in folded), folded

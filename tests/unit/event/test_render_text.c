@@ -150,7 +150,7 @@ static void packets(void **state)
     e.reject = (struct profile_reject){"version", 5, 5, 99};
     expect_text(&e, "prof refused a packet of 99 bytes: version, version 5\n");
     e.reject = (struct profile_reject){"magic", -1, 5, 99};
-    expect_text(&e, "prof refused a packet of 99 bytes: magic\n");
+    expect_text(&e, "prof refused a packet of 99 bytes: magic, 0x0005\n");
 }
 
 static void other_kinds(void **state)

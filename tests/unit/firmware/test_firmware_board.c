@@ -38,6 +38,7 @@ struct fixture {
     struct board *board;
     uint32_t pc[BOARD_CORES][SAMPLES_MAX];
     uint32_t samples[BOARD_CORES], packets[BOARD_CORES];
+    uint32_t counters[BOARD_CORES]; /* packets of named counters */
     uint32_t uart_lines[BOARD_CORES];
 };
 
@@ -45,6 +46,13 @@ static void take_datagram(void *ctx, unsigned core, const uint8_t *data, size_t 
 {
     struct fixture *f = ctx;
     static const uint8_t start[3] = {0x3E, 0xB1, 252};
+    if (size >= 2 && data[0] == 0x9E && data[1] == 0xA0) {
+        static const char *const first[BOARD_CORES] = {"mailbox asked", "mailbox answered"};
+        assert_int_equal(size, 16 + 24u * data[3]);
+        assert_string_equal((const char *)data + 16, first[core]); /* shorter than its 20 bytes */
+        f->counters[core]++;
+        return;
+    }
     assert_true(size >= 276);
     assert_memory_equal(data, start, sizeof(start));
     assert_int_equal(size, 252 + 24u * data[3]);
@@ -124,6 +132,7 @@ static int fresh_board(void **state)
     const struct board_config config = {
         .seed = 7, .count_pcs = true, .datagram = take_datagram, .uart = take_byte, .ctx = f};
     memset(f->samples, 0, sizeof(f->samples));
+    memset(f->counters, 0, sizeof(f->counters));
     memset(f->packets, 0, sizeof(f->packets));
     memset(f->uart_lines, 0, sizeof(f->uart_lines));
     f->board = board_new(&config, &d);
@@ -251,6 +260,7 @@ static void samples_add_up_and_no_answer_is_late_in_free_running(void **state)
     for (unsigned core = 0; core < BOARD_CORES; core++) {
         assert_int_equal(variable(f, core, "prof_packets_sent"), f->packets[core]);
         assert_int_equal(variable(f, core, "prof_samples_sent"), f->samples[core]);
+        assert_int_equal(f->counters[core], f->packets[core] < 10 ? 0 : 1 + (f->packets[core] - 10) / 100);
         uint32_t taken = variable(f, core, "prof_samples_taken");
         assert_true(taken >= f->samples[core] && taken < f->samples[core] + 49);
         assert_in_range(taken, 1850, 2150); /* 5 kHz */
