@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/profile_files.h"
 #include "cli/profile_options.h"
 #include "cli/profile_sources.h"
 #include "cli/render_profile.h"
@@ -111,7 +112,7 @@ static enum corral_err check_exports(struct profile *p, struct diag *d)
         diag_hint(d, "give it with --elf");
         return CORRAL_ERR_UNSUPPORTED;
     }
-    return CORRAL_OK;
+    return profile_files_check(&p->o, p->sources.profiling, d);
 }
 
 static enum corral_err open_all(struct profile *p, struct diag *d)
@@ -222,19 +223,6 @@ static enum corral_err export_files(struct profile *p, const struct prof_report 
     return err;
 }
 
-/* As many addresses of each sender as are shown; a report lists them over all. */
-static void keep_top(struct prof_report *report, size_t top)
-{
-    size_t kept = 0, taken[PROF_MAX_SOURCES + 1] = {0};
-    for (size_t i = 0; i < report->hot_count; i++) {
-        unsigned source =
-            report->hot[i].source <= PROF_MAX_SOURCES ? report->hot[i].source : PROF_MAX_SOURCES;
-        if (taken[source]++ < top)
-            report->hot[kept++] = report->hot[i];
-    }
-    report->hot_count = kept;
-}
-
 static enum corral_err show(struct profile *p, const struct prof_report *report,
                             struct profiling_remarks *remarks, struct diag *d)
 {
@@ -266,7 +254,8 @@ static enum corral_err judge_loss(struct profile *p, const struct prof_report *r
     if (!p->o.fail_on_loss || loss == 0)
         return CORRAL_OK;
     fflush(stdout);
-    return diag_set(d, CORRAL_ERR_DATA_LOST, "data was lost: %" PRIu64 " packets%s", report->totals.lost,
+    return diag_set(d, CORRAL_ERR_DATA_LOST, "data was lost: %" PRIu64 " packet%s%s", report->totals.lost,
+                    report->totals.lost == 1 ? "" : "s",
                     loss > report->totals.lost ? ", and more (see the report)" : "");
 }
 
@@ -279,12 +268,11 @@ static enum corral_err report_all(struct profile *p, struct diag *d)
     enum corral_err written = CORRAL_OK;
     enum corral_err err = remarks ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     if (err == CORRAL_OK) {
-        report = profiling_report(p->sources.profiling, p->o.thread, p->o.top * PROF_MAX_SOURCES, true, d);
+        report = profiling_report(p->sources.profiling, p->o.thread, p->o.top, true, d);
         err = report ? CORRAL_OK : d->code;
     }
     if (report) {
         p->events_dropped = event_bus_dropped(p->bus);
-        keep_top(report, p->o.top);
         written = export_files(p, report, &late);
         err = show(p, report, remarks, d);
     }

@@ -19,8 +19,8 @@
 #define SLICE_NS   (50 * NS_PER_MS)
 #define IDLE_MS    100
 #define SAID_NS    (4 * NS_PER_S)
-#define HOT_LIMIT  20000
-#define COST_SHARE 4 /* reports take at most a quarter of the time, however long one takes */
+#define HOT_LIMIT  20000 /* addresses of each sender */
+#define COST_SHARE 4     /* reports take at most a quarter of the time, however long one takes */
 
 struct top {
     const struct cli *cli;

@@ -83,7 +83,7 @@ static void title(const struct render_profile *r, const struct prof_report *repo
             t->samples, t->active_samples, t->packets, t->packets == 1 ? "" : "s", t->sources,
             t->sources == 1 ? "" : "s");
     if (seconds >= 0)
-        fprintf(r->out, ", %.3g s", seconds);
+        fprintf(r->out, seconds < 100 ? ", %.3g s" : ", %.0f s", seconds);
     putc('\n', r->out);
     if (r->thread >= 0)
         fprintf(r->out, "Only hardware thread %d is in the functions and addresses below.\n", r->thread);
@@ -143,10 +143,10 @@ static void where_time_goes(const struct render_profile *r, const struct prof_re
     for (size_t i = 0; i < report->source_count; i++) {
         const struct prof_report_source *s = &report->sources[i];
         struct share_of_time t = time_of(report, i);
-        if (s->totals.samples == 0)
+        if (s->totals.samples == 0 || s->utilisation < 0)
             continue;
         fputs("  ", r->out);
-        render_profile_cell(r->out, s->evicted ? "(put out)" : s->name, name, true);
+        render_profile_cell(r->out, s->name, name, true);
         fprintf(r->out, " busy %5.1f %% ", render_profile_percent(s->utilisation));
         render_profile_bar(r->out, s->utilisation, bar);
         double all = t.active ? (double)t.active : 1;
@@ -166,7 +166,7 @@ static void thread_row(const struct render_profile *r, const struct prof_report_
             prof_thread_type_name(t->type), t->samples, render_profile_percent((double)t->active / all),
             render_profile_percent((double)t->i_blocked / active),
             render_profile_percent((double)t->d_blocked / active), render_profile_percent(t->utilisation));
-    if (t->mips_known && t->mips > 0) /* a sender that counts no instructions leaves them 0 */
+    if (t->mips_known)
         fprintf(r->out, " %9.1f\n", t->mips);
     else
         fprintf(r->out, " %9s\n", "-");
@@ -268,7 +268,10 @@ static void functions(const struct render_profile *r, const struct prof_report *
     snprintf(text, sizeof(text), "Functions of %s", report->sources[source].name);
     render_profile_heading(r, text);
     if (all == 0) {
-        fputs("  none: no active sample\n", r->out);
+        fputs(report->sources[source].evicted
+                  ? "  not kept: of senders that were put out there are only totals\n"
+                  : "  none: no active sample\n",
+              r->out);
         return;
     }
     fputs("   share  error             samples function\n", r->out);
@@ -288,15 +291,15 @@ static void functions(const struct render_profile *r, const struct prof_report *
 
 /* --- addresses ------------------------------------------------------------------------------------------ */
 
-static void hot_row(const struct render_profile *r, const struct prof_report_hot *h, uint64_t active)
+static void hot_row(const struct render_profile *r, const struct prof_report_hot *h)
 {
     char place[256] = "";
     const char *name = h->frame_count ? h->frames[h->frame_count - 1].name : "[unknown]";
     unsigned left = r->width - 31;
     if (h->frame_count)
         render_profile_place(place, sizeof(place), h->frames[0].file, h->frames[0].line);
-    fprintf(r->out, "  0x%08" PRIx64 " %5.1f %% %7" PRIu64 " ", h->pc,
-            active ? 100.0 * (double)h->count / (double)active : 0, h->count);
+    fprintf(r->out, "  0x%08" PRIx64 " %5.1f %% %7" PRIu64 " ", h->pc, render_profile_percent(h->share),
+            h->count);
     render_profile_cell(r->out, name, left * 6 / 10, true);
     putc(' ', r->out);
     render_profile_cell(r->out, place, left - left * 6 / 10 - 1, false);
@@ -317,7 +320,7 @@ static void hot(const struct render_profile *r, const struct prof_report *report
             continue;
         if (shown++ == 0)
             render_profile_heading(r, text);
-        hot_row(r, &report->hot[i], report->sources[source].totals.active_samples);
+        hot_row(r, &report->hot[i]);
     }
 }
 

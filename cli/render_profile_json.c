@@ -46,6 +46,16 @@ static void set(json_t *object, const char *key, json_t *value)
 
 /* --- losses --------------------------------------------------------------------------------------------- */
 
+/* By reason, those that there were. */
+static json_t *rejected_json(const struct prof_totals *t)
+{
+    json_t *o = json_object();
+    for (unsigned i = 0; i < PROF_REASONS; i++)
+        if (t->rejected_by[i])
+            set(o, prof_reason_name((enum prof_reason)i), number(t->rejected_by[i]));
+    return o;
+}
+
 static json_t *totals_json(const struct prof_totals *t)
 {
     json_t *o = json_object();
@@ -63,6 +73,11 @@ static json_t *totals_json(const struct prof_totals *t)
     set(o, "evicted_sources", number(t->evicted));
     set(o, "frequency_swapped", number(t->frequency_swapped));
     set(o, "frequency_disagrees", number(t->frequency_disagrees));
+    set(o, "empty", number(t->empty));
+    set(o, "trailing", number(t->trailing));
+    set(o, "counters_packets", number(t->counters_packets));
+    set(o, "maps_packets", number(t->maps_packets));
+    set(o, "rejected_by", rejected_json(t));
     return o;
 }
 
@@ -203,15 +218,19 @@ static json_t *source_json(const struct prof_report_source *s)
     set(o, "seconds", known(s->seconds));
     set(o, "intervals", number(s->intervals));
     set(o, "sampling_hz", known(s->sampling_hz));
-    set(o, "utilisation", real(s->utilisation));
+    set(o, "utilisation", known(s->utilisation));
     set(o, "profiler_share", known(s->profiler_share));
     set(o, "totals", totals_json(&s->totals));
     set(o, "lost_share", real(profiling_lost_share(&s->totals)));
+    set(o, "active_samples", number(s->active));
     set(o, "unknown_pc", number(s->unknown_pc));
     set(o, "example_pc", s->unknown_pc ? number(s->example_pc) : json_null());
     set(o, "image_missing", json_boolean(s->image_missing));
     set(o, "image_mismatch", json_boolean(s->image_mismatch));
     set(o, "samples_without_place", number(s->overflow));
+    set(o, "samples_without_callers", number(s->coarse));
+    set(o, "counters_cut", number(s->counters_cut));
+    set(o, "counters_ignored", number(s->counters_ignored));
     set(o, "groups", groups_json(s));
     set(o, "latency", latency_json(s));
     return o;
@@ -325,6 +344,7 @@ static json_t *hot_json(const struct prof_report *report)
         set(o, "pid", nonzero(h->pid));
         set(o, "pc", number(h->pc));
         set(o, "count", number(h->count));
+        set(o, "share", real(h->share));
         set(o, "i_blocked", number(h->i_blocked));
         set(o, "d_blocked", number(h->d_blocked));
         for (size_t k = 0; k < h->frame_count; k++) {

@@ -36,18 +36,13 @@ static void name_cell(const struct render_profile *r, const struct prof_report *
 
 /* --- hardware counters ---------------------------------------------------------------------------------- */
 
-/* What the eight count (profiler sheet 9); of four it is the same in order [inferred there]. */
-static const char *const perf_names[PROFILE_MAX_COUNTERS] = {
-    "D-cache cancelled", "I misses",   "D accesses",        "D misses",
-    "I-TLB misses",      "TLB misses", "page-table misses", "(unused)"};
-
 static void perf_row(const struct render_profile *r, const struct prof_report *report, unsigned source)
 {
     const struct prof_report_perf *p = &report->sources[source].perf;
     for (unsigned i = 0; i < p->count && i < PROFILE_MAX_COUNTERS; i++) {
         char total[24], rate[24];
         name_cell(r, report, source);
-        fprintf(r->out, "%-18s %10s", perf_names[i],
+        fprintf(r->out, "%-18s %10s", prof_perf_name(report->sources[source].layout, i),
                 render_profile_si((double)p->total[i], total, sizeof(total)));
         if (p->rate_known)
             fprintf(r->out, " %10s/s", render_profile_si(p->per_second[i], rate, sizeof(rate)));
@@ -216,8 +211,9 @@ static void timing_rows(struct section *s, const struct prof_report *report, uns
     if (d->known) {
         begin(s);
         name_cell(r, report, source);
-        fprintf(r->out, "DSRs: %" PRIu64 ", longest latency %" PRIu32 " clocks, average %" PRIu32 "\n",
-                d->count, d->max_clocks, d->average_clocks);
+        fprintf(r->out, "DSRs: %" PRIu64 "%s, longest latency %" PRIu32 " clocks, average %" PRIu32 "\n",
+                d->count, report->sources[source].totals.lost ? " and those in the lost packets" : "",
+                d->max_clocks, d->average_clocks);
     }
 }
 

@@ -61,7 +61,7 @@ static void function_details(struct top_page *p, const struct prof_report *r,
                   top_percent(f->share_error, error, sizeof(error)));
     top_page_line(p, TOP_PLAIN, "samples %" PRIu64 ", with callees %" PRIu64, f->self, f->inclusive);
     waiting(p, f->i_blocked, f->d_blocked, f->self);
-    if (f->mips_known && f->mips > 0)
+    if (f->mips_known)
         top_page_line(p, TOP_PLAIN, "MIPS %.2f", f->mips);
     callers(p, f);
     top_page_line(p, TOP_HEADING, "By thread");
@@ -102,7 +102,7 @@ static void thread_details(struct top_page *p, const struct prof_report *r,
     top_page_line(p, TOP_PLAIN, "samples %" PRIu64 ", active %" PRIu64, t->samples, t->active);
     waiting(p, t->i_blocked, t->d_blocked, t->active);
     top_page_line(p, TOP_PLAIN, "busy %s", top_percent(t->utilisation, busy, sizeof(busy)));
-    if (t->mips_known && t->mips > 0)
+    if (t->mips_known)
         top_page_line(p, TOP_PLAIN, "MIPS %.2f", t->mips);
     if (t->min_sp_known)
         top_page_line(p, TOP_PLAIN, "lowest stack pointer 0x%08" PRIx64, t->min_sp);
@@ -113,7 +113,7 @@ static void perf_details(struct top_page *p, const struct prof_report *r, unsign
 {
     const struct prof_report_perf *c = &r->sources[source].perf;
     char rate[32], miss[32];
-    top_page_line(p, TOP_BOLD, "%s", top_perf_name(index));
+    top_page_line(p, TOP_BOLD, "%s", prof_perf_name(r->sources[source].layout, index));
     top_page_line(p, TOP_PLAIN, "hardware counter %zu of %.200s", index, top_source_name(r, source));
     top_page_line(p, TOP_PLAIN, "counted %" PRIu64 ", per second %s", c->total[index],
                   top_number(c->per_second[index], c->rate_known, rate, sizeof(rate)));

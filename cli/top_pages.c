@@ -236,10 +236,13 @@ static void source_losses(struct top_page *p, const struct prof_report *r, unsig
     amount(p, "restarts", s->totals.restarts, TOP_PLAIN);
     amount(p, "bad samples", s->totals.bad_samples, TOP_WARNING);
     amount(p, "beyond the table", s->overflow, TOP_LOSS);
+    if (s->coarse)
+        amount(p, "callers not kept", s->coarse, TOP_WARNING);
+    if (s->counters_cut + s->counters_ignored)
+        amount(p, "counters cut off", s->counters_cut + s->counters_ignored, TOP_WARNING);
     top_page_line(p, s->unknown_pc ? TOP_WARNING : TOP_PLAIN,
                   SENDER_INDENT "%-*s %12" PRIu64 "  (%s of active)", (int)REASON_WIDTH, "unknown pcs",
-                  s->unknown_pc,
-                  top_percent(top_ratio(s->unknown_pc, s->totals.active_samples), share, sizeof(share)));
+                  s->unknown_pc, top_percent(top_ratio(s->unknown_pc, s->active), share, sizeof(share)));
     amount(p, "rejected", s->totals.rejected, TOP_WARNING);
     for (int i = 0; i < PROF_REASONS; i++)
         if (s->totals.rejected_by[i])

@@ -35,7 +35,6 @@ const struct top_table *top_table_of(enum top_tab tab);
 /* Counters are two lists one behind the other: those of the hardware, then those with names. False = it is a
  * named one, number *index. */
 bool top_counter_is_perf(const struct prof_report *r, size_t row, unsigned *source, size_t *index);
-const char *top_perf_name(size_t index);
 
 /* What a row was that details are shown of, in a later report. */
 struct top_chosen {

@@ -63,6 +63,13 @@ static void number_cell(struct top_value *v, double value, bool known)
     top_number(value, known, v->shown, sizeof(v->shown));
 }
 
+static void mips_cell(struct top_value *v, double mips, bool known)
+{
+    number_cell(v, mips, known);
+    if (known && isfinite(mips))
+        snprintf(v->shown, sizeof(v->shown), "%.1f", mips);
+}
+
 static void place_cell(struct top_value *v, const char *file, uint32_t line)
 {
     v->text = file ? file : "";
@@ -128,8 +135,8 @@ static void thread_cell(const struct prof_report *r, size_t row, unsigned column
     case TH_BUSY:
         percent_cell(v, t->utilisation);
         return;
-    case TH_MIPS: /* a sender that counts no instructions leaves them 0 */
-        number_cell(v, t->mips, t->mips_known && t->mips > 0);
+    case TH_MIPS:
+        mips_cell(v, t->mips, t->mips_known);
         return;
     case TH_SP:
         if (t->min_sp_known)
@@ -192,7 +199,7 @@ static void function_cell(const struct prof_report *r, size_t row, unsigned colu
         percent_cell(v, top_ratio(f->d_blocked, f->self));
         return;
     case FN_MIPS:
-        number_cell(v, f->mips, f->mips_known && f->mips > 0);
+        mips_cell(v, f->mips, f->mips_known);
         return;
     case FN_NAME:
         v->text = or_unknown(f->frame.name);
@@ -246,9 +253,7 @@ static void hot_cell(const struct prof_report *r, size_t row, unsigned column, s
         address_cell(v, h->pc);
         return;
     case HOT_SHARE:
-        percent_cell(v, h->source < r->source_count
-                            ? top_ratio(h->count, r->sources[h->source].totals.active_samples)
-                            : NAN);
+        percent_cell(v, h->share);
         return;
     case HOT_COUNT:
         count_cell(v, h->count);
@@ -279,15 +284,6 @@ static void hot_cell(const struct prof_report *r, size_t row, unsigned column, s
 }
 
 /* --- counters ------------------------------------------------------------------------------------------- */
-
-const char *top_perf_name(size_t index)
-{
-    /* What the eight count (profiler sheet 9); of four it is the same in order [inferred there]. */
-    static const char *const names[PROFILE_MAX_COUNTERS] = {"D-cache cancelled", "I misses",     "D accesses",
-                                                            "D misses",          "I-TLB misses", "TLB misses",
-                                                            "page-table misses", "(unused)"};
-    return index < PROFILE_MAX_COUNTERS ? names[index] : "?";
-}
 
 /* A sender that has no hardware counters leaves them all 0. */
 static size_t perf_rows(const struct prof_report_perf *p)
@@ -328,7 +324,7 @@ static const char *counter_name(const struct prof_report *r, size_t row)
     unsigned source;
     size_t i;
     if (top_counter_is_perf(r, row, &source, &i))
-        return top_perf_name(i);
+        return prof_perf_name(r->sources[source].layout, i);
     return r->counters[i].name && r->counters[i].name[0] ? r->counters[i].name : "(no name)";
 }
 
@@ -349,7 +345,7 @@ static void perf_cell(const struct prof_report *r, unsigned source, size_t i, un
     const struct prof_report_perf *p = &r->sources[source].perf;
     switch (column) {
     case CO_NAME:
-        v->text = top_perf_name(i);
+        v->text = prof_perf_name(r->sources[source].layout, i);
         return;
     case CO_NOW:
         number_cell(v, (double)p->total[i], true);

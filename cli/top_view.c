@@ -65,7 +65,7 @@ bool top_view_paused(const struct top_view *v)
 /* --- what is lost, in every view ------------------------------------------------------------------------ */
 
 struct loss {
-    uint64_t lost, drops, rejected, late, overflow, unknown, images;
+    uint64_t lost, drops, rejected, late, overflow, coarse, unknown, images;
 };
 
 static struct loss loss_of(const struct top_view *v)
@@ -83,7 +83,8 @@ static struct loss loss_of(const struct top_view *v)
         const struct prof_report_source *from = &r->sources[i];
         l.unknown += from->unknown_pc;
         l.overflow += from->overflow;
-        missing += from->image_missing && from->totals.active_samples;
+        l.coarse += from->coarse;
+        missing += from->image_missing && from->active;
         doubtful += from->image_mismatch;
     }
     for (size_t i = 0; i < r->image_count; i++)
@@ -137,11 +138,11 @@ static unsigned draw_loss(const struct top_view *v, struct top_canvas *c, unsign
         {"late", "late", "LATE", l.late, TOP_WARNING},
         {"unknown pcs", "unk", "UNKNOWN PCS", l.unknown, TOP_WARNING},
         {"image warnings", "img", "IMAGE WARNINGS", l.images, TOP_WARNING},
-        {"", "", "TABLE FULL", l.overflow, TOP_LOSS},
+        {"", "", "TABLE FULL", l.overflow + l.coarse, l.overflow ? TOP_LOSS : TOP_WARNING},
     };
-    size_t count = sizeof(items) / sizeof(items[0]) - (l.overflow ? 0 : 1);
+    size_t count = sizeof(items) / sizeof(items[0]) - (l.overflow + l.coarse ? 0 : 1);
     bool lossy = l.lost || l.drops || l.overflow;
-    bool doubtful = l.rejected || l.late || l.unknown || l.images;
+    bool doubtful = l.rejected || l.late || l.unknown || l.images || l.coarse;
     const char *verdict = !v->report ? "no data:" : lossy ? "LOSS:" : doubtful ? "no loss, but:" : "no loss:";
     enum top_style style = lossy ? TOP_LOSS : doubtful ? TOP_WARNING : TOP_PLAIN;
     bool brief = loss_rows(c, verdict, style, items, count, false, false, 0) > 1;

@@ -90,7 +90,7 @@ static void put_subtitle(struct export_svg_out *p, const struct export_profile *
     fputs(" on ", p->file);
     export_svg_put_count(p, profile->count, "track");
     if (profile->seconds > 0 && isfinite(profile->seconds))
-        fprintf(p->file, " in %.3g s", profile->seconds);
+        fprintf(p->file, profile->seconds < 100 ? " in %.3g s" : " in %.0f s", profile->seconds);
     struct tm tm;
     time_t start = (time_t)(profile->start_ns / 1000000000);
     char when[64];

@@ -250,6 +250,8 @@ static void take_header(struct prof_source_state *s, const struct profile_packet
     s->version = packet->version;
     s->profiler = h->profiler_thread < h->thread_count ? (int)h->profiler_thread : -1;
     note_groups(s, h);
+    for (size_t t = 0; t < h->thread_count; t++)
+        s->counting |= (uint16_t)((h->instruction_count[t] != 0) << t);
     if (h->dsr_max_latency > s->dsr_max)
         s->dsr_max = h->dsr_max_latency;
     s->dsr_count += h->dsr_count;
@@ -342,6 +344,7 @@ static void reset_source(struct prof_source_state *s)
     s->enabled = old.enabled;
     s->hrt = old.hrt;
     s->high = old.high;
+    s->counting = old.counting;
     s->profiler = old.profiler;
     s->header = old.header;
     s->layout = old.layout;
@@ -349,6 +352,7 @@ static void reset_source(struct prof_source_state *s)
     s->moved = old.moved;
     s->maps = old.maps; /* a level, not a sum */
     s->counters = old.counters;
+    s->counters.truncated = s->counters.ignored = 0;
     memcpy(s->known, old.known, sizeof(s->known));
     s->perf = old.perf;
     memset(s->perf.total, 0, sizeof(s->perf.total));

@@ -45,6 +45,7 @@ enum prof_group {
 struct prof_source_state {
     struct prof_thread_state threads[PROFILE_MAX_THREADS];
     uint16_t enabled, hrt, high; /* every mask so far, or-ed: a type is only ever promoted */
+    uint16_t counting;           /* threads whose instruction counter ever was anything but 0 */
     int profiler;                /* thread number, -1 = none, or it was sampled and so is none */
     uint64_t intervals;
     uint64_t timed_intervals;     /* of them, those that fell into the seconds that the clock counted */

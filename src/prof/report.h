@@ -25,7 +25,7 @@ struct prof_report_thread {
     bool enabled;    /* in the enabled mask; samples of others are shown, too, and flagged by this */
     enum prof_thread_type type;
     uint64_t samples, active, i_blocked, d_blocked; /* blocked: of the active ones */
-    bool mips_known;
+    bool mips_known;    /* false too where its counter never was anything but 0: it does not count */
     double mips;        /* executed, from the instruction counters */
     double rate;        /* 0..1: weight a sample of this thread had on average (sheet 9) */
     double utilisation; /* 0..1: sum of its weights by the source's intervals */
@@ -57,11 +57,11 @@ struct prof_report_function {
     uint64_t size;                    /* bytes, 0 = unknown */
     uint64_t self, inclusive; /* inclusive >= self: with callees whose caller is known to be this one */
     uint64_t i_blocked, d_blocked;
-    double share;       /* self, of the source's active samples, 0..1 */
+    double share;       /* self, of the source's `active`, 0..1 */
     double share_error; /* +- one standard error of `share` by sampling alone, 0..1 */
     double weight;      /* self, summed rate weights */
-    bool mips_known;
-    double mips; /* by its share of its threads' instructions */
+    bool mips_known;    /* of every thread that it was sampled on */
+    double mips;        /* by its share of its threads' instructions */
     uint64_t by_thread[PROFILE_MAX_THREADS];
     size_t caller_count; /* at most PROF_REPORT_CALLERS, biggest first */
     struct prof_report_caller callers[PROF_REPORT_CALLERS];
@@ -72,6 +72,7 @@ struct prof_report_hot {
     uint32_t pid;
     uint64_t pc;
     uint64_t count, i_blocked, d_blocked;
+    double share; /* of the source's `active`, 0..1 */
     const struct symbol_index *image;
     size_t
         frame_count; /* innermost first: frames[0] has file and line of pc, the last is the function itself */
@@ -129,13 +130,18 @@ struct prof_report_source {
     double seconds;            /* of target time; < 0 = not known */
     uint64_t intervals;        /* sampling instants: times the thread number did not increase */
     double sampling_hz;        /* < 0 = not known */
-    double utilisation;        /* 0..1 over its threads */
+    double utilisation;        /* 0..1 over its threads; < 0 = not known */
     double profiler_share;     /* profile_instructions of all instructions, 0..1; < 0 = not known */
-    uint64_t unknown_pc;       /* active samples that no image covers */
+    uint64_t active;           /* samples that functions, addresses and stacks are of: the active ones of all
+                                  threads, or of the one that was asked for */
+    uint64_t unknown_pc;       /* of them, those that no image covers */
     uint64_t example_pc;       /* one of them */
     bool image_missing;        /* no image was given for it */
     bool image_mismatch;       /* what was seen does not fit the image (see images[].note) */
     uint64_t overflow;         /* samples beyond the table's limit: in the totals, in no function */
+    uint64_t coarse;           /* samples kept without their callers, for want of room in the table */
+    uint64_t counters_cut;     /* named counters that were announced and cut off their packets */
+    uint64_t counters_ignored; /* and those with more distinct names than are kept */
     struct prof_report_pool heap, netpage, extheap, extnetpage;
     struct prof_report_timing timing;
     struct prof_report_dsr dsr;
@@ -189,7 +195,7 @@ struct prof_report {
     size_t thread_count;
     struct prof_report_function *functions; /* biggest self first */
     size_t function_count;
-    struct prof_report_hot *hot; /* biggest first; at most as many as were asked for */
+    struct prof_report_hot *hot; /* biggest first; of each source at most as many as were asked for */
     size_t hot_count;
     struct prof_report_stack *stacks; /* NULL unless asked for */
     size_t stack_count;
@@ -205,9 +211,12 @@ struct prof_report_options {
     struct symbol_space *const *spaces; /* by source index; entries and the list may be NULL */
     size_t space_count;
     int thread;       /* only this hardware thread's samples; -1 = all */
-    size_t hot_limit; /* 0 = none */
+    size_t hot_limit; /* addresses of each source; 0 = none */
     bool stacks;
 };
+
+/* What hardware counter `index` counts: known by its place for all layouts but NSS, whose senders choose. */
+const char *prof_perf_name(enum profile_layout layout, size_t index);
 
 /* What has come so far. Free with prof_report_free. NULL with *d set (CORRAL_ERR_NO_MEMORY). O(n log n) in
  * distinct addresses, whatever the number of samples. */

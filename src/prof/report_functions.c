@@ -395,8 +395,13 @@ static void finish_row(const struct report_work *w, struct prof_report_function 
     }
     for (size_t t = 0; t < PROFILE_MAX_THREADS; t++) {
         double mips;
-        if (!f->by_thread[t] || !s->state.threads[t].active || !report_mips(&s->rates.threads[t], &mips))
+        if (!f->by_thread[t])
             continue;
+        if (!s->state.threads[t].active || !report_mips(s, t, &mips)) { /* a part is not the whole */
+            f->mips_known = false;
+            f->mips = 0;
+            return;
+        }
         f->mips_known = true;
         f->mips += mips * (double)f->by_thread[t] / (double)s->state.threads[t].active;
     }

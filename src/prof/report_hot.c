@@ -122,16 +122,22 @@ bool report_add_hot(struct report_work *w)
         qsort(list, count, sizeof(*list), order_hot);
     if (w->conditions.count)
         qsort(w->conditions.entries, w->conditions.count, sizeof(*w->conditions.entries), order_conditions);
-    r->hot_count = count < limit ? count : limit;
+    size_t kept = 0, taken[PROF_MAX_SOURCES] = {0};
+    for (size_t i = 0; i < count; i++) /* of each sender, lest a busy one leaves nothing of the others */
+        if (taken[list[i].source]++ < limit)
+            list[kept++] = list[i];
+    r->hot_count = kept;
     r->hot = report_alloc(w->box, (r->hot_count + 1) * sizeof(*r->hot));
     for (size_t i = 0; r->hot && i < r->hot_count; i++) {
         struct prof_report_hot *to = &r->hot[i];
+        double active = (double)w->active[list[i].source];
         *to = (struct prof_report_hot){.source = list[i].source,
                                        .pid = list[i].pid,
                                        .pc = list[i].pc,
                                        .count = list[i].samples,
                                        .i_blocked = list[i].i_blocked,
                                        .d_blocked = list[i].d_blocked,
+                                       .share = active > 0 ? (double)list[i].samples / active : 0,
                                        .image = list[i].place.image};
         to->frame_count = report_frames(w, &list[i], to->frames);
         fill_branch(w, &list[i], to);

@@ -61,10 +61,13 @@ const struct symbol_space *report_space(const struct report_work *w, unsigned so
     return o->spaces && source < o->space_count ? o->spaces[source] : NULL;
 }
 
-bool report_mips(const struct prof_rate *rate, double *mips)
+bool report_mips(const struct report_sender *sender, size_t thread, double *mips)
 {
-    *mips = rate->seconds > 0 ? (double)rate->instructions / rate->seconds / 1e6 : 0;
-    return rate->seconds > 0;
+    const struct prof_rate *rate = &sender->rates.threads[thread];
+    bool known = rate->seconds > 0 && (sender->state.counting >> thread & 1);
+
+    *mips = known ? (double)rate->instructions / rate->seconds / 1e6 : 0;
+    return known;
 }
 
 /* --- the copy ------------------------------------------------------------------------------------------- */
@@ -74,7 +77,9 @@ static bool copy_tables(struct prof_source_state *to, const struct prof_source_s
     const struct prof_dump *dump = prof_maps_newest(&from->maps);
 
     *to = *from;
-    to->counters = (struct prof_counter_table){.count = from->counters.count};
+    to->counters = (struct prof_counter_table){.count = from->counters.count,
+                                               .ignored = from->counters.ignored,
+                                               .truncated = from->counters.truncated};
     to->maps = (struct prof_maps_state){0};
     if (from->counters.count) {
         to->counters.items = malloc(from->counters.count * sizeof(*to->counters.items));

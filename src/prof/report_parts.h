@@ -70,8 +70,8 @@ static inline int report_order(uint64_t x, uint64_t y)
 }
 
 const struct symbol_space *report_space(const struct report_work *w, unsigned source);
-/* A thread's MIPS by its instructions and seconds. False when not known. */
-bool report_mips(const struct prof_rate *rate, double *mips);
+/* A thread's MIPS by its instructions and seconds. False when not known, or when it does not count them. */
+bool report_mips(const struct report_sender *sender, size_t thread, double *mips);
 
 /* Each false when memory is out. In this order: */
 bool report_add_functions(struct report_work *w); /* sites, functions, callers; not yet in order */

@@ -23,6 +23,21 @@ static double clamp(double share)
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
+const char *prof_perf_name(enum profile_layout layout, size_t index)
+{
+    /* Profiler sheet 9; of version 17's four it is the same in order [inferred there]. */
+    static const char *const names[PROFILE_MAX_COUNTERS] = {"D-cache cancelled", "I misses",     "D accesses",
+                                                            "D misses",          "I-TLB misses", "TLB misses",
+                                                            "page-table misses", "(unused)"};
+    static const char *const chosen[PROFILE_MAX_COUNTERS] = {"statistic 0", "statistic 1", "statistic 2",
+                                                             "statistic 3", "statistic 4", "statistic 5",
+                                                             "statistic 6", "statistic 7"};
+
+    if (index >= PROFILE_MAX_COUNTERS)
+        return "?";
+    return layout == PROFILE_NSS ? chosen[index] : names[index];
+}
+
 static void fill_perf(struct prof_report_perf *to, const struct report_sender *s)
 {
     const struct prof_perf_state *from = &s->state.perf;
@@ -116,11 +131,15 @@ static void fill_source(const struct report_work *w, unsigned index, struct prof
         to->seconds > 0 && state->timed_intervals ? (double)state->timed_intervals / to->seconds : -1;
     for (size_t t = 0; t < PROFILE_MAX_THREADS; t++)
         weight += state->threads[t].weight;
-    to->utilisation = state->intervals ? clamp(weight / (double)state->intervals) : 0;
+    to->utilisation = state->intervals ? clamp(weight / (double)state->intervals) : -1;
     to->profiler_share = state->profile_instructions && instructions
                              ? clamp((double)state->profile_instructions / (double)instructions)
                              : -1;
+    to->active = w->active[index];
     to->overflow = w->samples.overflow[index];
+    to->coarse = w->samples.coarse[index];
+    to->counters_cut = state->counters.truncated;
+    to->counters_ignored = state->counters.ignored;
     fill_groups(w, index, to, state);
     fill_perf(&to->perf, from);
     fill_latency(to, state);
@@ -157,7 +176,7 @@ static void fill_thread(const struct report_work *w, size_t source, unsigned t, 
                                       .d_blocked = from->d_blocked,
                                       .min_sp_known = from->min_sp != 0,
                                       .min_sp = from->min_sp};
-    to->mips_known = report_mips(&sender->rates.threads[t], &to->mips);
+    to->mips_known = report_mips(sender, t, &to->mips);
     if (from->active)
         to->rate = clamp(from->weight / (double)from->active);
     if (sender->state.intervals)
@@ -327,7 +346,7 @@ static void fill_evicted(const struct report_work *w, struct prof_report_source 
     to->sent = to->evicted = true;
     to->totals = w->gone;
     to->totals.kernel_drops = 0; /* nobody's in particular */
-    to->seconds = to->sampling_hz = to->profiler_share = -1;
+    to->seconds = to->sampling_hz = to->profiler_share = to->utilisation = -1;
     to->overflow = w->samples.evicted_overflow;
     to->image_missing = true;
 }

@@ -41,10 +41,22 @@ double profiling_lost_share(const struct prof_totals *totals)
 
 uint64_t profiling_loss(const struct prof_report *report)
 {
-    uint64_t sum = report->totals.lost + report->kernel_drops;
+    uint64_t sum =
+        report->totals.lost + report->kernel_drops + report->totals.rejected_by[PROF_REASON_SOURCES];
     for (size_t i = 0; i < report->source_count; i++)
         sum += report->sources[i].overflow;
     return sum;
+}
+
+/* "12 %" of 0..1: two digits, and never 100 for what is less. */
+static const char *percent(double share, char out[16])
+{
+    double value = 100 * share;
+    if (value > 99 && value < 100)
+        snprintf(out, 16, "%.1f %%", value > 99.9 ? 99.9 : value);
+    else
+        snprintf(out, 16, value < 10 ? "%.2g %%" : "%.0f %%", value);
+    return out;
 }
 
 static const char *plural(uint64_t n)
@@ -59,13 +71,14 @@ static void find_lost(const struct prof_report *report, struct profiling_remarks
     for (size_t i = 0; i < report->source_count; i++) {
         const struct prof_report_source *s = &report->sources[i];
         uint64_t sent = s->totals.packets - s->totals.duplicates + s->totals.lost;
-        double percent = 100 * profiling_lost_share(&s->totals);
+        char share[16], points[16];
+        percent(profiling_lost_share(&s->totals), share);
+        snprintf(points, sizeof(points), "%.*s", (int)(strlen(share) - 2), share);
         if (s->totals.lost)
             profiling_remarks_add(out, PROFILING_LOSS, (int)i, "lost",
-                                  "%s: %" PRIu64 " of %" PRIu64
-                                  " packets were lost (%.2g %%); a share may be "
-                                  "off by up to %.2g points if what ran then was not like the rest",
-                                  s->name, s->totals.lost, sent, percent, percent);
+                                  "%s: %" PRIu64 " of %" PRIu64 " packets were lost (%s); a share may be "
+                                  "off by up to %s points if what ran then was not like the rest",
+                                  s->name, s->totals.lost, sent, share, points);
         if (s->overflow)
             profiling_remarks_add(out, PROFILING_LOSS, (int)i, "overflow",
                                   "%s: %" PRIu64 " samples have more distinct addresses than the table holds "
@@ -84,7 +97,8 @@ static void find_lost(const struct prof_report *report, struct profiling_remarks
 
 static void find_unknown(const struct prof_report_source *s, int index, struct profiling_remarks *out)
 {
-    uint64_t active = s->totals.active_samples;
+    uint64_t active = s->active;
+    char part[16];
     double share = active ? (double)s->unknown_pc / (double)active : 0;
     if (s->image_missing) {
         if (active)
@@ -97,9 +111,67 @@ static void find_unknown(const struct prof_report_source *s, int index, struct p
     if (s->unknown_pc && share >= UNKNOWN_NOTE)
         profiling_remarks_add(out, share >= UNKNOWN_WARNING ? PROFILING_WARNING : PROFILING_NOTE, index,
                               "unknown-pc",
-                              "%s: %" PRIu64 " of %" PRIu64 " active samples (%.2g %%) are at addresses that "
+                              "%s: %" PRIu64 " of %" PRIu64 " active samples (%s) are at addresses that "
                               "no image covers, for example 0x%08" PRIx64,
-                              s->name, s->unknown_pc, active, 100 * share, s->example_pc);
+                              s->name, s->unknown_pc, active, percent(share, part), s->example_pc);
+}
+
+/* "2 short, 1 magic": datagrams refused, by reason. */
+static void write_reasons(const struct prof_totals *t, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < PROF_REASONS; i++) {
+        if (!t->rejected_by[i] || used >= size)
+            continue;
+        int n = snprintf(out + used, size - used, "%s%" PRIu64 " %s", used ? ", " : "", t->rejected_by[i],
+                         prof_reason_name((enum prof_reason)i));
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Of one sender, or (index -1) of nobody. */
+static void find_refused(const char *name, const struct prof_totals *t, int index,
+                         struct profiling_remarks *out)
+{
+    char reasons[300];
+    if (!t->rejected)
+        return;
+    write_reasons(t, reasons, sizeof(reasons));
+    profiling_remarks_add(out, PROFILING_WARNING, index, "rejected",
+                          "%s: %" PRIu64 " datagram%s refused (%s)", name, t->rejected,
+                          t->rejected == 1 ? " was" : "s were", reasons);
+}
+
+/* Datagrams that no sender's row has: every place was taken by a sender that was named. */
+static void find_homeless(const struct prof_report *report, struct profiling_remarks *out)
+{
+    uint64_t n = report->totals.rejected_by[PROF_REASON_SOURCES];
+    if (n)
+        profiling_remarks_add(out, PROFILING_LOSS, -1, "senders",
+                              "%" PRIu64
+                              " datagram%s of senders for which there is no place: all %d are taken "
+                              "by senders that were given names",
+                              n, n == 1 ? " was" : "s were", PROF_MAX_SOURCES);
+}
+
+static void find_cut(const struct prof_report_source *s, int index, struct profiling_remarks *out)
+{
+    if (s->coarse)
+        profiling_remarks_add(out, PROFILING_WARNING, index, "callers-cut",
+                              "%s: of %" PRIu64 " samples the callers are not kept: there are more distinct "
+                              "ones than the table has room for",
+                              s->name, s->coarse);
+    if (s->counters_cut)
+        profiling_remarks_add(out, PROFILING_WARNING, index, "counters-cut",
+                              "%s: %" PRIu64
+                              " counters were cut off the packets that announced them; what is "
+                              "shown of them is older",
+                              s->name, s->counters_cut);
+    if (s->counters_ignored)
+        profiling_remarks_add(out, PROFILING_WARNING, index, "counters-ignored",
+                              "%s: %" PRIu64 " counters are not shown: there are more names than are kept",
+                              s->name, s->counters_ignored);
 }
 
 static void find_doubts(const struct prof_report *report, struct profiling_remarks *out)
@@ -116,10 +188,8 @@ static void find_doubts(const struct prof_report *report, struct profiling_remar
                                   "%s: its clock frequency does not fit its clock by this host's time; MIPS "
                                   "and seconds are doubtful",
                                   s->name);
-        if (s->totals.rejected)
-            profiling_remarks_add(out, PROFILING_WARNING, (int)i, "rejected",
-                                  "%s: %" PRIu64 " datagram%s refused; 'corral decode prof' says why",
-                                  s->name, s->totals.rejected, s->totals.rejected == 1 ? " was" : "s were");
+        find_refused(s->name, &s->totals, (int)i, out);
+        find_cut(s, (int)i, out);
         if (s->totals.bad_samples)
             profiling_remarks_add(
                 out, PROFILING_WARNING, (int)i, "bad-samples",
@@ -164,6 +234,8 @@ static void find_notes(const struct prof_report *report, struct profiling_remark
                 "%s: its clock frequency came with its bytes swapped; the clock itself told, "
                 "and it was put right",
                 s->name);
+        if (s->evicted)
+            continue; /* of several senders together: none of what follows is known of them */
         if (s->sent && s->totals.packets && s->layout == PROFILE_LEGACY)
             profiling_remarks_add(out, PROFILING_WARNING, (int)i, "headers-only",
                                   "%s: of version %u only the headers were read; its samples are not here",
@@ -178,6 +250,7 @@ void profiling_remarks_find(const struct prof_report *report, struct profiling_r
 {
     out->count = out->left_out = 0;
     find_lost(report, out);
+    find_homeless(report, out);
     find_doubts(report, out);
     find_notes(report, out);
 }
@@ -190,8 +263,10 @@ void profiling_remarks_line(const struct profiling_remarks *remarks, char *out, 
         if (remarks->list[i].weight == PROFILING_NOTE)
             continue;
         int n = snprintf(out + used, size - used, "%s%s", used ? "; " : "", remarks->list[i].text);
-        if (n < 0 || (size_t)n >= size - used)
+        if (n < 0 || (size_t)n >= size - used) { /* no half a sentence, and not as if that were all */
+            snprintf(out + used, size - used, " ...");
             return;
+        }
         used += (size_t)n;
     }
 }

@@ -76,6 +76,28 @@ def test_what_is_not_reported_is_one_line_and_no_zeros(corral):
     assert doc["threads"][0]["min_sp"] is None
 
 
+def test_numbers_are_written_out_and_none_is_made_up(corral):
+    packets = [(617 * i, 1, 4000, build.v17(i + 1, [build.sample(0x100000)], clocks=617000 * i, hz=1000)) for i in range(3)]
+    f, e = build.write(corral, "long.pcap", build.pcap(packets)), image(corral)
+    r = corral("profile", "--pcap", f, "--elf", e)
+    assert r.out.splitlines()[0].endswith(", 1234 s"), r.out
+    assert "3 of 3 active samples (100 %) are at addresses" in re.sub(r"\s+", " ", r.out), r.out
+    assert "e+0" not in r.out, r.out
+    doc = report(corral, "--pcap", f, "--elf", e)  # its instruction counters are all 0: there are none
+    assert doc["sources"][0]["seconds"] == 1234 and doc["threads"][0]["mips"] is None
+    assert all(x["mips"] is None for x in doc["functions"])
+
+
+def test_shares_of_one_thread_are_of_that_thread(corral):
+    samples = [build.sample(build.address("alpha"))] * 30 + [build.sample(build.address("beta"), thread=1)] * 10
+    f = build.write(corral, "t.pcap", build.pcap([(1, 1, 4000, build.v17(1, samples, enabled=3))]))
+    doc = report(corral, "--pcap", f, "--thread", "1")
+    assert doc["functions"][0]["share"] == doc["hot"][0]["share"] == 1, doc["hot"]
+    assert doc["sources"][0]["active_samples"] == 10 and doc["sources"][0]["totals"]["active_samples"] == 40
+    r = corral("profile", "--pcap", f, "--elf", image(corral), "--thread", "1")
+    assert re.search(r"^  0x00008100 100\.0 % +10 beta", r.out, re.M), r.out
+
+
 def test_json_is_one_document_with_numbers(corral):
     r = corral("--json", "profile", "--pcap", known(corral), "--elf", image(corral))
     assert r.code == 0 and r.out.count("\n") == 1, r.err
@@ -385,6 +407,31 @@ def test_a_bad_export_is_refused_before_anything_is_collected(corral):
         r = corral(*live, "--export", spec, timeout=60)
         assert r.code == code and words in r.err and r.out == "", (spec, r.code, r.err)
     assert sorted(os.listdir(corral.cwd)) == ["folder"]
+
+
+def test_exports_are_written_over_no_file_that_is_read_nor_over_each_other(corral):
+    f, e = known(corral), image(corral)
+    before = [open(corral.path(x), "rb").read() for x in (f, e)]
+    for specs, words in ((["jsonl:" + f], "the capture"), (["svg:./" + f], "the capture"), (["svg:" + e], "the ELF file"),
+                         (["svg:out", "folded:./out"], "two exports"), (["jsonl:out", "pprof:out"], "two exports")):
+        r = corral("profile", "--pcap", f, "--elf", e, *[x for s in specs for x in ("--export", s)])
+        assert r.code == 2 and words in r.err and r.out == "", (specs, r.code, r.err)
+        assert sorted(os.listdir(corral.cwd)) == sorted([f, e])
+    with open(corral.path(f), "rb") as stdin:
+        p = subprocess.run([corral.exe, "profile", "--pcap", "-", "--export", "jsonl:" + f], cwd=corral.cwd, stdin=stdin,
+                           capture_output=True)
+    assert p.returncode == 2, p.stderr
+    assert before == [open(corral.path(x), "rb").read() for x in (f, e)]
+    r = corral("profile", "--pcap", f, "--export", "folded:/dev/null", "--export", "svg:/dev/null")
+    assert r.code == 0, r.err
+
+
+def test_a_name_as_long_as_a_name_may_be(corral):
+    name = "n" * 251 + ".svg"
+    r = corral("profile", "--pcap", known(corral), "--export", "svg:" + name)
+    assert r.code == 0 and "<svg" in open(corral.path(name)).read(), r.err
+    r = corral("profile", "--pcap", "k.pcap", "--export", "svg:n" + name)
+    assert r.code == 1 and "too long" in r.err and r.out == "", r.err
 
 
 def test_a_file_that_cannot_be_finished_is_said_and_the_report_stands(corral):

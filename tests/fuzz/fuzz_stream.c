@@ -160,7 +160,8 @@ static void check_sources(const struct prof_report *r)
         samples += s->totals.samples;
         lost += s->totals.lost;
         packets += s->totals.packets;
-        check_share(s->utilisation);
+        FUZZ_CHECK(s->utilisation == -1 || (s->utilisation >= 0 && s->utilisation <= 1));
+        FUZZ_CHECK(s->active <= s->totals.active_samples && s->unknown_pc <= s->active);
         check_rate(s->seconds);
         check_rate(s->sampling_hz);
         FUZZ_CHECK(isfinite(s->profiler_share) && s->profiler_share <= 1);

@@ -74,6 +74,7 @@ static void make_sources(struct world *w)
         s->totals = (struct prof_totals){.packets = 100, .samples = 5000, .active_samples = 4000, .lost = 12};
         s->totals.rejected = s->totals.rejected_by[PROF_REASON_SHORT] = 3;
         s->seconds = 2.5;
+        s->active = 4000;
         s->sampling_hz = NAN;
         s->utilisation = INFINITY;
         s->heap = (struct prof_report_pool){.known = true, .free = 4000, .low_water = 99};

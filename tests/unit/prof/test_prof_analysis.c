@@ -283,6 +283,7 @@ static void golden_125_mips_and_rates(void **state)
     struct rig *r = S(state);
     r->header.clocks = 0xf0000000; /* wraps on the way */
     r->header.instruction_count[0] = 0xfffffff0;
+    r->header.instruction_count[1] = 7; /* it counts, and executes nothing */
     feed_instant(r, 0x3, 0x3);
     for (unsigned i = 0; i < 10; i++) {
         r->header.clocks += 25000000;
@@ -296,6 +297,7 @@ static void golden_125_mips_and_rates(void **state)
     expect_near(s->sampling_hz, 10); /* the first packet's was before the clock was based */
     assert_true(thread_of(r->report, 0)->mips_known);
     expect_near(thread_of(r->report, 0)->mips, 125);
+    assert_true(thread_of(r->report, 1)->mips_known);
     expect_near(thread_of(r->report, 1)->mips, 0);
     expect_near(s->profiler_share, 0.01);
     /* functions get what their threads executed, by their share of them */
@@ -318,6 +320,37 @@ static void row_28_no_frequency(void **state)
     expect_near(s->sampling_hz, -1);
     assert_false(thread_of(r->report, 0)->mips_known);
     assert_false(r->report->functions[0].mips_known);
+}
+
+/* The Linux sender counts for all threads or none; a counter that is 0 from the boot on was never counted. */
+static void counters_that_stay_0_are_no_measurement(void **state)
+{
+    struct rig *r = S(state);
+    for (unsigned i = 0; i < 3; i++) {
+        r->header.clocks += 25000000;
+        feed_instant(r, 0x3, 0x3);
+    }
+    const struct prof_report *p = rig_report(r);
+    assert_true(source_of(p)->seconds > 0);
+    assert_false(thread_of(p, 0)->mips_known);
+    expect_near(thread_of(p, 0)->mips, 0);
+    assert_false(p->functions[0].mips_known);
+    /* of what runs on two threads, half a sum would not be true */
+    r->header.instruction_count[0] = 1000;
+    feed_instant(r, 0x3, 0x3);
+    p = rig_report(r);
+    assert_true(thread_of(p, 0)->mips_known);
+    assert_false(thread_of(p, 1)->mips_known);
+    assert_false(p->functions[0].mips_known);
+    expect_near(p->functions[0].mips, 0);
+}
+
+static void without_a_sample_nothing_is_busy_or_idle(void **state)
+{
+    struct rig *r = S(state);
+    r->header.clocks = 1000;
+    rig_feed(r, NULL, 0);
+    expect_near(source_of(rig_report(r))->utilisation, -1);
 }
 
 static void row_26_identical_clocks(void **state)
@@ -633,6 +666,8 @@ int main(void)
         TEST(row_41_groups_that_are_all_zero),
         TEST(groups_show_the_newest),
         TEST(golden_125_mips_and_rates),
+        TEST(counters_that_stay_0_are_no_measurement),
+        TEST(without_a_sample_nothing_is_busy_or_idle),
         TEST(row_28_no_frequency),
         TEST(row_26_identical_clocks),
         TEST(hardware_counters),

@@ -212,6 +212,7 @@ static void row_43_cut_packet_keeps_what_is_missing(void **state)
     prof_streams_datagram(r->streams, SENDER, data, size - 11, 0);
     assert_int_equal(counter(r, "x")->value, 11);
     assert_int_equal(counter(r, "y")->value, 20);
+    assert_int_equal(r->report->sources[0].counters_cut, 1);
 }
 
 static void row_42_refused_packet_changes_nothing(void **state)
@@ -236,6 +237,7 @@ static void names_are_bounded(void **state)
     }
     assert_int_equal(rig_report(r)->counter_count, 256);
     assert_int_equal(counter(r, "n255")->value, 255);
+    assert_int_equal(r->report->sources[0].counters_ignored, 1000 - 256);
 }
 
 /* --- maps ----------------------------------------------------------------------------------------------- */

@@ -215,12 +215,33 @@ static void one_thread_only(void **state)
     expect_near(rig_function(p, "leaf")->share, 2.0 / 3);
     assert_int_equal(p->hot_count, 1); /* the limit */
     assert_int_equal(p->hot[0].count, 2);
+    expect_near(p->hot[0].share, 2.0 / 3); /* of what functions are shares of */
+    assert_int_equal(p->sources[0].active, 3);
+    assert_int_equal(p->sources[0].totals.active_samples, 4);
     assert_int_equal(p->thread_count, 1);
     assert_int_equal(p->threads[0].thread, 1);
     o.thread = 15;
     p = rig_report_with(r, &o);
     assert_int_equal(p->function_count, 0);
     drop(r, image);
+}
+
+static void a_busy_sender_leaves_room_for_the_addresses_of_others(void **state)
+{
+    struct rig *r = S(state);
+    const struct profile_sample quiet = {.pc = LEAF, .active = 1};
+    for (uint32_t i = 0; i < 3; i++)
+        rig_sample(r, MAIN + 4 * i, 0, 0, 5);
+    r->header.seq = 0;
+    rig_feed_from(r, OTHER, &quiet, 1);
+    const struct prof_report_options o = {.thread = -1, .hot_limit = 2};
+    const struct prof_report *p = rig_report_with(r, &o);
+    assert_int_equal(p->hot_count, 3);
+    assert_int_equal(p->hot[0].source, 0);
+    assert_int_equal(p->hot[1].source, 0);
+    assert_int_equal(p->hot[2].source, 1);
+    expect_near(p->hot[0].share, 1.0 / 3);
+    expect_near(p->hot[2].share, 1);
 }
 
 /* --- callers -------------------------------------------------------------------------------------------- */
@@ -594,6 +615,7 @@ int main(void)
         TEST(row_37_unknown_addresses),
         TEST(without_an_image),
         TEST(one_thread_only),
+        TEST(a_busy_sender_leaves_room_for_the_addresses_of_others),
         TEST(ubicom_callers_by_instruction),
         TEST(ubicom_moveai_of_another_function),
         TEST(link_register_comes_first),
