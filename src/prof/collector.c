@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -199,7 +200,27 @@ static void prepare_messages(struct prof_collector *c)
     }
 }
 
-/* The kernel counts every datagram it dropped at this socket so far; the difference is news. Returns the size
+/* The kernel counts every datagram it dropped at this socket so far; the difference is news. */
+static void note_drops(struct prof_collector *c, uint32_t drops, int64_t now)
+{
+    if (drops != c->kernel_drops)
+        prof_streams_kernel_drops(c->streams, drops - c->kernel_drops, now);
+    c->kernel_drops = drops;
+}
+
+/* It tells with each datagram what it had dropped before that one; what came to nothing behind the last one
+ * must be asked for. */
+static void ask_drops(struct prof_collector *c)
+{
+    uint32_t info[SK_MEMINFO_VARS];
+    socklen_t size = sizeof(info);
+
+    if (getsockopt(c->socket, SOL_SOCKET, SO_MEMINFO, info, &size) == 0 &&
+        size >= (SK_MEMINFO_DROPS + 1) * sizeof(info[0]))
+        note_drops(c, info[SK_MEMINFO_DROPS], host_clock_now(c->clock));
+}
+
+/* What the kernel says beside a message. Returns the size
  * of the datagrams that were put together in this message, 0 when it is one. */
 static size_t read_control(struct prof_collector *c, struct msghdr *header, int64_t now)
 {
@@ -213,9 +234,7 @@ static size_t read_control(struct prof_collector *c, struct msghdr *header, int6
             m->cmsg_len < CMSG_LEN(sizeof(drops)))
             continue;
         memcpy(&drops, CMSG_DATA(m), sizeof(drops));
-        if (drops != c->kernel_drops)
-            prof_streams_kernel_drops(c->streams, drops - c->kernel_drops, now);
-        c->kernel_drops = drops;
+        note_drops(c, drops, now);
     }
     return each > 0 ? (size_t)each : 0;
 }
@@ -282,6 +301,7 @@ static void *collect(void *ctx)
     }
     for (int i = 0; i < LAST_BATCHES && take_batch(c); i++)
         ;
+    ask_drops(c);
     return NULL;
 }
 

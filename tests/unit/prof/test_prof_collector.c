@@ -261,6 +261,27 @@ static void kernel_drops_are_reported(void **state)
     assert_int_equal(t.packets + t.lost, sent); /* the numbers tell the same, once what came last has come */
 }
 
+/* The kernel tells of drops with the next datagram that fits; behind the last one there is none. */
+static void drops_behind_the_last_datagram_are_told_at_the_end(void **state)
+{
+    struct fixture *f = *state;
+    uint8_t data[PROF_MAX_DATAGRAM];
+    int fd = open_sender(f);
+    uint32_t sent = 0;
+    atomic_store(&f->hold, true);
+    for (; sent < 30000; sent++) {
+        size_t size = testing_v17(data, &(struct testing_packet){.seq = sent, .count = 49, .enabled = 1});
+        assert_int_equal(send(fd, data, size, 0), (ssize_t)size);
+    }
+    close(fd);
+    atomic_store(&f->hold, false);
+    stop(f);
+    struct prof_totals t = testing_totals(f->stream);
+    assert_true(t.packets < sent);
+    assert_int_equal(t.lost, 0); /* no number tells of it */
+    assert_int_equal(t.packets + t.kernel_drops, sent);
+}
+
 static void port_in_use(void **state)
 {
     struct fixture *f = *state;
@@ -339,6 +360,7 @@ int main(void)
         TEST(what_came_before_the_stop_is_taken),
         GRO(coalesced_datagrams_are_taken_apart),
         TEST(kernel_drops_are_reported),
+        TEST(drops_behind_the_last_datagram_are_told_at_the_end),
         TEST(port_in_use),
         TEST(address_that_is_none),
         TEST(binds_to_loopback_by_itself),
