@@ -12,6 +12,7 @@
 #include "base/text.h"
 
 #define MAX_TRIES 100 /* temporary names of others that may be in the way */
+#define NAME_KEPT 200 /* bytes of a name that may have 255, of which the temporary one has to be as well */
 
 static enum corral_err fail(const struct export_file *f, const char *what, int error, struct diag *d)
 {
@@ -24,11 +25,14 @@ static enum corral_err fail(const struct export_file *f, const char *what, int e
 static int create_temporary(struct export_file *f)
 {
     size_t room = strlen(f->path) + 48;
+    const char *slash = strrchr(f->path, '/');
+    const char *name = slash ? slash + 1 : f->path;
+    int kept = (int)(name - f->path) + (int)strnlen(name, NAME_KEPT);
     f->temporary = malloc(room);
     if (!f->temporary)
         return -1;
     for (int i = 0; i < MAX_TRIES; i++) {
-        snprintf(f->temporary, room, "%s.%ld-%d.part", f->path, (long)getpid(), i);
+        snprintf(f->temporary, room, "%.*s.%ld-%d.part", kept, f->path, (long)getpid(), i);
         int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             return fd;
