@@ -72,6 +72,8 @@ bool board_finished(const struct board *b, uint32_t *value);
  * gives the value). Returns the acknowledge: 1 OK, 2 WAIT, 4 FAULT.
  */
 unsigned board_dap_transfer(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value);
+/* The same in no time, for who counts the wire clocks himself. */
+unsigned board_dap_access(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value);
 void board_dap_idle(struct board *b, uint64_t clocks); /* wire clocks with nothing on the wire */
 uint64_t board_wire_clocks(const struct board *b);
 

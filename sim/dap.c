@@ -216,8 +216,13 @@ static unsigned dp_write(struct board_dap *p, uint8_t addr, uint32_t value)
 
 unsigned board_dap_transfer(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value)
 {
-    struct board_dap *p = &b->dap;
     board_dap_idle(b, BOARD_CLOCKS_PER_TRANSFER);
+    return board_dap_access(b, ap, read, addr, value);
+}
+
+unsigned board_dap_access(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value)
+{
+    struct board_dap *p = &b->dap;
     if (p->fault) {
         unsigned answer = p->fault(p->fault_ctx, ap, read, addr);
         if (answer)

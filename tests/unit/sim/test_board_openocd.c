@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "board_jtag.h"
+#include "sim/front_jtag.h"
 
 #define PATIENCE_MS 20000
 
@@ -46,7 +46,7 @@ static pid_t start(uint16_t port, const char *script, FILE *out)
              "target create c0 cortex_m -dap c.dap -ap-num 0; target create c1 cortex_m -dap c.dap -ap-num 1;"
              "cti create cti0 -dap c.dap -ap-num 0 -baseaddr 0xE0042000;"
              "cti create cti1 -dap c.dap -ap-num 1 -baseaddr 0xE0042000; init",
-             port, BOARD_JTAG_IDCODE);
+             port, FRONT_JTAG_IDCODE);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -66,27 +66,23 @@ static bool readable(int s)
 
 static void serve(struct board *b, int listener)
 {
-    struct board_jtag jtag;
-    char in[4096];
-    char out[4096];
+    static uint8_t in[4096], out[4096];
+    struct front *front = front_jtag.make(b);
     int one = 1;
+    assert_non_null(front);
     assert_true(readable(listener));
     int s = accept(listener, NULL, NULL);
     assert_true(s >= 0);
     setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    board_jtag_init(&jtag, b);
     while (readable(s)) {
         ssize_t n = read(s, in, sizeof(in));
-        size_t answers = 0;
-        for (ssize_t i = 0; i < n; i++) {
-            char answer = board_jtag_character(&jtag, in[i]);
-            if (answer == '0' || answer == '1')
-                out[answers++] = answer;
-        }
-        if (n <= 0 || (answers && write(s, out, answers) != (ssize_t)answers))
+        struct front_io io = {.in = in, .size = n > 0 ? (size_t)n : 0, .out = out, .room = sizeof(out)};
+        front_jtag.work(front, &io);
+        if (n <= 0 || io.close || (io.filled && write(s, out, io.filled) != (ssize_t)io.filled))
             break;
     }
     close(s);
+    front_jtag.release(front);
 }
 
 /* Runs openocd with a script against a board of two counting cores; returns all it printed (free it). */
