@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * corral sim: devices and boards for other programs (INTERFACE.md "sim"). Of its fronts there are the
- * emulated firmware-log device and the profiled target so far. This is the one command that knows sim/.
+ * corral sim: devices and boards for other programs (INTERFACE.md "sim"): the emulated firmware-log device,
+ * the profiled target, and the board behind debug probes. This is the one command that knows sim/.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,6 +10,8 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "sim/board_file.h"
+#include "sim/front_server.h"
 #include "sim/profile_target.h"
 #include "sim/tlog_device.h"
 
@@ -25,6 +27,10 @@ enum {
     OPT_PROFILE_PORT,
     OPT_SEED,
     OPT_SECONDS,
+    OPT_JTAG,
+    OPT_PACE,
+    OPT_ELF,
+    OPT_CTM_LATENCY,
     OPT_NOT_YET
 };
 
@@ -41,11 +47,13 @@ static const struct option options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"seconds", required_argument, NULL, OPT_SECONDS},
     {"stlink", required_argument, NULL, OPT_NOT_YET},
-    {"jtag", required_argument, NULL, OPT_NOT_YET},
+    {"jtag", required_argument, NULL, OPT_JTAG},
     {"cmsis-dap", required_argument, NULL, OPT_NOT_YET},
     {"shm", required_argument, NULL, OPT_NOT_YET},
     {"identity", required_argument, NULL, OPT_NOT_YET},
-    {"pace", required_argument, NULL, OPT_NOT_YET},
+    {"pace", required_argument, NULL, OPT_PACE},
+    {"elf", required_argument, NULL, OPT_ELF},
+    {"ctm-latency", required_argument, NULL, OPT_CTM_LATENCY},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -145,20 +153,150 @@ static int serve_profile(const struct cli *cli, const struct profile_target_opti
     return err != CORRAL_OK ? cli_fail(cli, &d) : exit_code;
 }
 
+struct front_options {
+    unsigned count;
+    const struct front_kind *kind[FRONT_SERVER_FRONTS];
+    uint16_t port[FRONT_SERVER_FRONTS];
+    enum front_pace pace;
+    const char *elf;
+    struct board_config config;
+};
+
+static void print_front_json(const struct front_server_report *r)
+{
+    fputs("{\"fronts\":[", stdout);
+    for (unsigned i = 0; i < r->fronts; i++) {
+        const struct front_report *f = &r->front[i];
+        printf("%s{\"name\":\"%s\",\"clients\":%" PRIu64 ",\"put_off\":%" PRIu64 ",\"nonsense\":%" PRIu64
+               ",\"transfers\":%" PRIu64 "}",
+               i ? "," : "", f->name, f->clients, f->put_off, f->nonsense, f->transfers);
+    }
+    printf("],\"wire_clocks\":%" PRIu64 ",\"board_seconds\":%.6f,\"fell_behind_seconds\":%.6f}\n",
+           r->wire_clocks, r->board_seconds, r->fell_behind_seconds);
+}
+
+static void print_front_report(const struct front_server_report *r)
+{
+    for (unsigned i = 0; i < r->fronts; i++) {
+        const struct front_report *f = &r->front[i];
+        printf("%s: %" PRIu64 " clients (%" PRIu64 " did not read, %" PRIu64
+               " spoke something else), %" PRIu64 " transfers\n",
+               f->name, f->clients, f->put_off, f->nonsense, f->transfers);
+    }
+    printf("%.3f s of the board, %" PRIu64 " wire clocks\n", r->board_seconds, r->wire_clocks);
+    if (r->fell_behind_seconds > 0)
+        printf("this machine was %.3f s too slow for the board\n", r->fell_behind_seconds);
+}
+
+/* The ports are said also with --quiet where one was left open: nobody could find it otherwise. */
+static enum corral_err open_fronts(const struct cli *cli, const struct front_options *o,
+                                   struct front_server *s, struct diag *d)
+{
+    for (unsigned i = 0; i < o->count; i++) {
+        uint16_t port = o->port[i];
+        enum corral_err err = front_server_add(s, o->kind[i], &port, d);
+        if (err != CORRAL_OK)
+            return err;
+        if (!cli->quiet || o->port[i] == 0)
+            fprintf(stderr, "corral: %s listens on 127.0.0.1:%u\n", o->kind[i]->name, port);
+    }
+    return CORRAL_OK;
+}
+
+static int serve_fronts(const struct cli *cli, const struct front_options *o)
+{
+    struct diag d = DIAG_INIT;
+    const atomic_bool *stop = cli_stop_flag();
+    struct front_server_report report;
+    struct board *b = board_new(&o->config, &d);
+    if (!b)
+        return cli_fail(cli, &d);
+    enum corral_err err = board_load_words(b, o->elf, &d);
+    struct front_server *s = err == CORRAL_OK ? front_server_new(b, o->pace, 0, &d) : NULL;
+    if (!s || open_fronts(cli, o, s, &d) != CORRAL_OK) {
+        front_server_free(s);
+        board_free(b);
+        return cli_fail(cli, &d);
+    }
+    err = front_server_run(s, stop, &d);
+    front_server_get_report(s, &report);
+    front_server_free(s);
+    board_free(b);
+    if (cli->json)
+        print_front_json(&report);
+    else
+        print_front_report(&report);
+    return err != CORRAL_OK ? cli_fail(cli, &d) : 0;
+}
+
 struct sim_options {
     struct tlog_device_options device;
     struct profile_target_options target;
-    bool profile, device_only, profile_only; /* what was asked for, and with whose options */
+    struct front_options fronts;
+    bool profile, device_only, profile_only, fronts_only; /* what was asked for, and with whose options */
+    bool seed;                                            /* of the profiled board, or of the fronts' */
 };
 
 static int not_yet(const struct cli *cli)
 {
     struct diag d = DIAG_INIT;
-    diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version has no debug port for other programs");
-    diag_hint(
-        &d,
-        "--tlog-device and --profile-control are what there is; the virtual board is there as --link sim");
+    diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version does not have that front");
+    diag_hint(&d, "--jtag, --tlog-device and --profile-control are what there is; the virtual board is also "
+                  "there as --link sim");
     return cli_fail(cli, &d);
+}
+
+static bool add_front(const struct cli *cli, const struct cli_command *command, const char *option,
+                      const struct front_kind *kind, struct front_options *o)
+{
+    uint64_t port = 0;
+    if (!cli_parse_u64(cli, command, option, optarg, 0, 65535, &port))
+        return false;
+    for (unsigned i = 0; i < o->count; i++)
+        if (o->kind[i] == kind) {
+            cli_usage(cli, command, "sim: %s once is enough", option);
+            return false;
+        }
+    o->kind[o->count] = kind; /* a kind each at most: there is room */
+    o->port[o->count++] = (uint16_t)port;
+    return true;
+}
+
+static bool take_pace(const struct cli *cli, const struct cli_command *command, enum front_pace *pace)
+{
+    static const char *const names[] = {"wire", "real", "max"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(optarg, names[i]) == 0) {
+            *pace = (enum front_pace)i;
+            return true;
+        }
+    cli_usage(cli, command, "sim: --pace is wire, real or max");
+    return false;
+}
+
+/* One option of the fronts; false = it is wrong, and that was said. */
+static bool take_front_option(const struct cli *cli, const struct cli_command *command, int c,
+                              struct sim_options *o)
+{
+    uint64_t value = 0;
+    bool good = true;
+    switch (c) {
+    case OPT_JTAG:
+        return add_front(cli, command, "--jtag", &front_jtag, &o->fronts);
+    case OPT_PACE:
+        good = take_pace(cli, command, &o->fronts.pace);
+        break;
+    case OPT_ELF:
+        o->fronts.elf = optarg;
+        break;
+    default: /* OPT_CTM_LATENCY */
+        good = cli_parse_u64(cli, command, "--ctm-latency", optarg, 0, 1000000, &value);
+        o->fronts.config.ctm_latency = (uint32_t)value;
+        o->fronts.config.ctm_latency_set = true;
+        break;
+    }
+    o->fronts_only = true;
+    return good;
 }
 
 /* One option; -1 = taken, else the exit code. */
@@ -203,14 +341,18 @@ static int take_option(const struct cli *cli, const struct cli_command *command,
         break;
     case OPT_SEED:
         good = cli_parse_u64(cli, command, "--seed", optarg, 1, UINT64_MAX, &o->target.seed);
-        o->profile_only = true;
+        o->fronts.config.seed = o->target.seed;
+        o->seed = true;
         break;
     case OPT_SECONDS:
         good = cli_parse_seconds(cli, command, "--seconds", optarg, 0.001, 1e6, &o->target.seconds);
         o->profile_only = true;
         break;
-    default:
+    case OPT_NOT_YET:
         return not_yet(cli);
+    default:
+        good = take_front_option(cli, command, c, o);
+        break;
     }
     return good ? -1 : 2;
 }
@@ -230,16 +372,19 @@ static int run_sim(const struct cli *cli, const struct cli_command *command, int
     }
     if (optind < argc)
         return cli_usage(&local, command, "sim: '%s' is one word too many", argv[optind]);
-    if (o.profile && o.device.socket)
+    if ((o.fronts.count > 0) + o.profile + (o.device.socket != NULL) > 1)
         return cli_usage(&local, command,
-                         "sim: --tlog-device and --profile-control are two devices; run two");
-    if (!o.profile && !o.device.socket)
-        return cli_usage(
-            &local, command,
-            "sim: nothing to emulate; --tlog-device SOCKET and --profile-control PORT are what there is");
-    if (o.profile ? o.device_only : o.profile_only)
-        return cli_usage(&local, command, "sim: that option belongs to --%s",
-                         o.profile ? "tlog-device" : "profile-control");
+                         "sim: --tlog-device, --profile-control and debug probes are devices of their own; "
+                         "run one each");
+    if (!o.fronts.count && !o.profile && !o.device.socket)
+        return cli_usage(&local, command,
+                         "sim: nothing to emulate; --jtag PORT, --tlog-device SOCKET and --profile-control "
+                         "PORT are what there is");
+    if ((o.device_only && !o.device.socket) || (o.profile_only && !o.profile) ||
+        (o.fronts_only && !o.fronts.count) || (o.seed && o.device.socket))
+        return cli_usage(&local, command, "sim: an option belongs to another device than the one asked for");
+    if (o.fronts.count)
+        return serve_fronts(&local, &o.fronts);
     if (o.profile)
         return serve_profile(&local, &o.target);
     if (!o.device.ram)
@@ -250,40 +395,56 @@ static int run_sim(const struct cli *cli, const struct cli_command *command, int
 
 const struct cli_command cmd_sim = {
     .name = "sim",
-    .summary = "be a target for other programs: the firmware log's device, a profiled board",
-    .help = "Usage: corral [--json] sim --tlog-device SOCKET --ram FILE [--control SOCKET] [--count N] "
-            "[--rate N]\n"
-            "                           [--misbehave LIST]\n"
-            "       corral [--json] sim --profile-control PORT [--profile-port P] [--seconds S] [--seed N]\n"
-            "\n"
-            "Be the device behind QEMU's ivshmem-doorbell, and the firmware in it: message queues and "
-            "registers in\n"
-            "BAR2, log batches straight into the guest's memory, interrupts. Serves one guest and ends with "
-            "it; the\n"
-            "last line says what happened. Start it before QEMU.\n"
-            "\n"
-            "  --tlog-device SOCKET  where QEMU connects (-chardev socket,id=iv,path=SOCKET\n"
-            "                        -device ivshmem-doorbell,vectors=2,chardev=iv)\n"
-            "  --ram FILE            the guest's memory (-object "
-            "memory-backend-file,share=on,mem-path=FILE,...)\n"
-            "  --count N             records to log from the start (default 0)\n"
-            "  --rate N              records a second; 0 = as fast as the guest takes them (default)\n"
-            "  --control SOCKET      take commands there, a line each: docs/tlog-device.md\n"
-            "  --misbehave LIST      commands to begin with, separated by commas, '=' for a blank:\n"
-            "                        miss-irq=all,refuse=255\n"
-            "\n"
-            "Or be the virtual board as a profiled target on the network: its profiler answers on TCP port "
-            "PORT of\n"
-            "loopback (0 = any free one) and sends its packets over UDP to who asked for them.\n"
-            "\n"
-            "  --profile-control PORT  map, pid, vma, ip, start, stop, close: a line each (port 51081 by "
-            "custom)\n"
-            "  --profile-port P      where the client's collector listens (default 51080)\n"
-            "  --seconds S           end after S seconds (default: never)\n"
-            "  --seed N              of the board\n"
-            "\n"
-            "Exit code 1 when the device caught itself at a store that it must not do.\n"
-            "\n"
-            "Example: corral --json sim --tlog-device tlog.sock --ram guest.ram --count 1000\n",
+    .summary = "be a target for other programs: the firmware log's device, a board behind a probe",
+    .help =
+        "Usage: corral [--json] sim --tlog-device SOCKET --ram FILE [--control SOCKET] [--count N] "
+        "[--rate N]\n"
+        "                           [--misbehave LIST]\n"
+        "       corral [--json] sim --profile-control PORT [--profile-port P] [--seconds S] [--seed N]\n"
+        "       corral [--json] sim --jtag PORT [--pace wire|real|max] [--elf A.elf[,B.elf]] [--seed N]\n"
+        "                           [--ctm-latency N]\n"
+        "\n"
+        "Be the device behind QEMU's ivshmem-doorbell, and the firmware in it: message queues and "
+        "registers in\n"
+        "BAR2, log batches straight into the guest's memory, interrupts. Serves one guest and ends with "
+        "it; the\n"
+        "last line says what happened. Start it before QEMU.\n"
+        "\n"
+        "  --tlog-device SOCKET  where QEMU connects (-chardev socket,id=iv,path=SOCKET\n"
+        "                        -device ivshmem-doorbell,vectors=2,chardev=iv)\n"
+        "  --ram FILE            the guest's memory (-object "
+        "memory-backend-file,share=on,mem-path=FILE,...)\n"
+        "  --count N             records to log from the start (default 0)\n"
+        "  --rate N              records a second; 0 = as fast as the guest takes them (default)\n"
+        "  --control SOCKET      take commands there, a line each: docs/tlog-device.md\n"
+        "  --misbehave LIST      commands to begin with, separated by commas, '=' for a blank:\n"
+        "                        miss-irq=all,refuse=255\n"
+        "\n"
+        "Or be the virtual board as a profiled target on the network: its profiler answers on TCP port "
+        "PORT of\n"
+        "loopback (0 = any free one) and sends its packets over UDP to who asked for them.\n"
+        "\n"
+        "  --profile-control PORT  map, pid, vma, ip, start, stop, close: a line each (port 51081 by "
+        "custom)\n"
+        "  --profile-port P      where the client's collector listens (default 51080)\n"
+        "  --seconds S           end after S seconds (default: never)\n"
+        "  --seed N              of the board\n"
+        "\n"
+        "Or be the virtual board behind a debug probe on TCP port PORT of loopback (0 = any free one), for "
+        "OpenOCD\n"
+        "and others; docs/board.md has their command lines. Serves until SIGINT or SIGTERM; the last line "
+        "says what\n"
+        "happened.\n"
+        "\n"
+        "  --jtag PORT           OpenOCD's remote_bitbang\n"
+        "  --pace P              what moves the board: wire = only the probe's clocks (default), real = "
+        "real time,\n"
+        "                        max = as fast as this machine can\n"
+        "  --elf A.elf[,B.elf]   the cores' programs instead of the built-in ones\n"
+        "  --ctm-latency N       core cycles from one cross trigger interface to the other (default 3)\n"
+        "\n"
+        "Exit code 1 when the device caught itself at a store that it must not do.\n"
+        "\n"
+        "Example: corral --json sim --tlog-device tlog.sock --ram guest.ram --count 1000\n",
     .run = run_sim,
 };

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenOCD 0.12 as Debian has it debugs the board of "corral sim" through each front that it has a driver for.
+
+Usage: test_openocd.py CORRAL
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "cli"))
+import tap  # noqa: E402
+
+PATIENCE = 300  # seconds; for a machine that does much else
+COMMON = ("gdb_port disabled; telnet_port disabled; tcl_port disabled;"
+          "{tap}; dap create c.dap -chain-position c.cpu;"
+          "target create c0 cortex_m -dap c.dap -ap-num 0; target create c1 cortex_m -dap c.dap -ap-num 1;"
+          "cti create cti0 -dap c.dap -ap-num 0 -baseaddr 0xE0042000;"
+          "cti create cti1 -dap c.dap -ap-num 1 -baseaddr 0xE0042000; init")
+FRONTS = {
+    "jtag": "adapter driver remote_bitbang; remote_bitbang host 127.0.0.1; remote_bitbang port {port};"
+            "transport select jtag;" + COMMON.replace("{tap}", "jtag newtap c cpu -irlen 4 -expected-id 0x4ba00477"),
+}
+# What an adapter driver says when it had to wait for more than its second; the machine's fault, not the board's.
+TOO_SLOW = ("failed to receive USB CMD response",)
+
+
+class Board:
+    """A running "corral sim" and the ports of its fronts."""
+
+    def __init__(self, corral, *args):
+        fronts = [a[2:] for a in args if a[2:] in ("jtag", "stlink", "cmsis-dap")]
+        self.process = corral.start("--json", "sim", *args)
+        self.port = {}
+        while len(self.port) < len(fronts):
+            line = self.process.stderr.readline().decode()
+            m = re.match(r"corral: (\S+) listens on 127\.0\.0\.1:(\d+)\n", line)
+            assert m, line + self.process.stderr.read().decode()
+            self.port[m[1]] = int(m[2])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+    def end(self):
+        """Its report."""
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=PATIENCE)
+        assert self.process.returncode == 0, err
+        return json.loads(out)
+
+    def call(self, front):
+        return socket.create_connection(("127.0.0.1", self.port[front]), timeout=PATIENCE)
+
+
+def openocd(board, front, script):
+    """All that OpenOCD says while it carries out `script`."""
+    program = shutil.which("openocd")
+    if not program:
+        if os.environ.get("CI"):
+            raise AssertionError("openocd is not installed, and CI is set, where it must be there")
+        raise tap.Skip("openocd is not installed")
+    for _ in range(5):
+        p = subprocess.run([program, "-c", FRONTS[front].format(port=board.port[front]), "-c", script, "-c", "shutdown"],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+        said = p.stdout.decode("utf-8", "replace")
+        if not any(words in said for words in TOO_SLOW):
+            break
+    assert p.returncode == 0, said
+    return said
+
+
+def expect(said, *words):
+    for w in words:
+        assert w in said, f"not said: {w!r} in\n{said}"
+
+
+def components(corral, front):
+    with Board(corral, f"--{front}", "0") as board:
+        said = openocd(board, front, "echo [c.dap info 0]; echo [c.dap info 1]")
+        expect(said, "[c0] Cortex-M7 r1p2 processor detected", "[c1] Cortex-M7 r1p2 processor detected",
+               "[c0] target has 8 breakpoints, 4 watchpoints", "AP ID register 0x84770001", "MEM-AP BASE 0xe00ff003",
+               "Valid ROM table present", "Cortex-M7 PPB ROM", "SCS (System Control Space)",
+               "DWT (Data Watchpoint and Trace)", "Cortex-M7 FPB (Flash Patch and Breakpoint)",
+               "ITM (Instrumentation Trace Module)", "Part is 0x906, CoreSight CTI (Cross Trigger)", "End of ROM table")
+        assert said.count("End of ROM table") == 2, said
+        report = board.end()["fronts"]
+        assert [f["name"] for f in report] == [front] and report[0]["transfers"] > 100 and not report[0]["nonsense"]
+
+
+def run_control(corral, front):
+    # The cycle counter stands still in debug state and goes on with the core.
+    script = """
+        targets c0; halt; echo "A [c0 curstate] [c1 curstate]"
+        set pc [dict get [get_reg pc] pc]; step; echo "B [expr {[dict get [get_reg pc] pc] != $pc}]"
+        set old [dict get [get_reg r12] r12]; mww 0xE000EDF8 0x12345678; mww 0xE000EDF4 0x1000C; reg r12 force
+        echo "C [dict get [get_reg r12] r12]"; mww 0xE000EDF8 $old; mww 0xE000EDF4 0x1000C; reg r12 force
+        mww 0x20070000 0x11223344; mwb 0x20070001 0xaa; mwh 0x20070006 0xbbcc; echo "D [mdw 0x20070000 2]"
+        echo "E [expr {[catch {mdw 0x70000000}] != 0}] [mdw 0x20070000]"
+        mww 0xE0001000 [expr {[lindex [read_memory 0xE0001000 32 1] 0] | 1}]
+        set a [lindex [read_memory 0xE0001004 32 1] 0]; set b [lindex [read_memory 0xE0001004 32 1] 0]
+        resume; echo "F [c0 curstate]"; halt
+        set c [lindex [read_memory 0xE0001004 32 1] 0]; echo "G [expr {$a == $b}] [expr {$b != $c}]"
+        targets c1; halt; reg; echo "H [c0 curstate] [c1 curstate]"; resume
+        targets c0; reset halt; echo "I [c0 curstate] [format %x [dict get [get_reg pc] pc]]"; resume
+    """
+    with Board(corral, f"--{front}", "0") as board:
+        said = openocd(board, front, script)
+        expect(said, "A halted running", "B 1", "C 0x12345678", "D 0x20070000: 1122aa44 bbcc0000",
+               "E 1 0x20070000: 1122aa44", "F running", "G 1 1", "H halted halted", "I halted ")
+        board.end()
+
+
+def cross_trigger(corral, front):
+    script = """
+        foreach t {c0 c1} { $t mww 0xe0042fb0 0xc5acce55 }
+        foreach t {cti0 cti1} { $t write OUTEN0 1; $t write OUTEN7 2; $t enable on }
+        cti0 channel 0 pulse; sleep 20; c0 arp_poll; c1 arp_poll; echo "A [c0 curstate] [c1 curstate]"
+        cti0 ack 0; cti1 ack 0; cti1 channel 1 pulse; sleep 20; c0 arp_poll; c1 arp_poll
+        echo "B [c0 curstate] [c1 curstate]"; cti0 dump
+    """
+    with Board(corral, f"--{front}", "0") as board:
+        expect(openocd(board, front, script), "A halted halted", "B running running", "OUTEN7 (0x00bc) 0x00000002")
+        board.end()
+
+
+def blocks(corral, front):
+    """Memory in blocks, there and back, over the AP's 1 KiB boundary and at odd ends."""
+    data = bytes((i * 7 + i // 256) & 255 for i in range(5003))
+    with Board(corral, f"--{front}", "0") as board:
+        with open(corral.path("in.bin"), "wb") as f:
+            f.write(data)
+        openocd(board, front, f"targets c1; halt; load_image {corral.path('in.bin')} 0x20070101 bin; "
+                              f"dump_image {corral.path('out.bin')} 0x20070101 {len(data)}; resume")
+        with open(corral.path("out.bin"), "rb") as f:
+            assert f.read() == data
+        board.end()
+
+
+def test_jtag_components(corral):
+    components(corral, "jtag")
+
+
+def test_jtag_run_control(corral):
+    run_control(corral, "jtag")
+
+
+def test_jtag_cross_trigger(corral):
+    cross_trigger(corral, "jtag")
+
+
+def test_jtag_blocks(corral):
+    blocks(corral, "jtag")
+
+
+def test_pace(corral):
+    """At pace wire nobody's waiting moves the board; at the others it runs for itself."""
+    for pace, moves in (("wire", False), ("real", True), ("max", True)):
+        with Board(corral, "--jtag", "0", "--pace", pace) as board:
+            with board.call("jtag") as s:
+                for _ in range(20):
+                    s.sendall(b"04R")
+                    assert s.recv(1) == b"0"
+            report = board.end()
+            assert (report["board_seconds"] > 0.0001) == moves, report
+            assert report["fronts"][0]["clients"] == 1 and report["wire_clocks"] == 20, report
+
+
+def test_words_that_do_not_fit(corral):
+    for args, words in ((("--jtag", "0", "--jtag", "0"), "once is enough"), (("--jtag", "70000"), "--jtag"),
+                        (("--pace", "wire"), "nothing to emulate"), (("--jtag", "0", "--pace", "fast"), "wire, real or max"),
+                        (("--jtag", "0", "--profile-control", "0"), "devices of their own"),
+                        (("--jtag", "0", "--ram", "x"), "another device"), (("--jtag", "0", "--elf", ",b"), "an ELF file")):
+        r = corral("sim", *args)
+        assert r.code == 2 and words in r.err, (args, r.code, r.err)
+    r = corral("sim", "--jtag", "0", "--elf", "nowhere.elf")
+    assert r.code == 1 and "cannot read nowhere.elf" in r.err, r.err
+    with Board(corral, "--jtag", "0") as board:
+        r = corral("sim", "--jtag", board.port["jtag"])
+        assert r.code == 1 and "cannot listen on TCP port" in r.err, r.err
+        board.end()
+
+
+if __name__ == "__main__":
+    tap.main(globals())
