@@ -9,6 +9,8 @@
 #include "session/session_internal.h"
 
 #define ALL_ONES 0xFFFFFFFFu
+#define LONG_AGO_NS \
+    (NS_PER_S / 4) /* "batches come" is no answer to a log that stopped while it was watched */
 
 void session_log_note(struct session_log *log, struct link *link, bool took)
 {
@@ -73,8 +75,10 @@ static void say_setup(const struct session_log *log, struct session_log_status *
         break;
     }
     say(st, state,
-        log->setup_error.message[0] ? log->setup_error.message
-                                    : "the firmware's message queue is not ready: nobody has set the log up");
+        log->setup_error.message[0]
+            ? log->setup_error.message
+            : "there is no header, and no message queue is ready that could be asked to "
+              "set one up: the firmware has not come so far, or has no log");
 }
 
 static void say_magic(struct session_log_status *st)
@@ -99,8 +103,12 @@ static void say_owner(const struct session_log *log, int64_t now, struct session
         st->state = "owner-stuck";
         snprintf(st->message, sizeof(st->message),
                  "the owner byte is 0x%02x: neither the firmware's nor ours", st->owner);
-    } else if (changed) {
+    } else if (changed && st->quiet_ns < LONG_AGO_NS) {
         say(st, "active", "batches come");
+    } else if (changed) {
+        st->state = "active";
+        snprintf(st->message, sizeof(st->message), "batches came, the last one %.1f s ago",
+                 (double)st->quiet_ns / (double)NS_PER_S);
     } else if (st->owner == 1) {
         st->state = "owner-stuck";
         snprintf(st->message, sizeof(st->message),
@@ -112,6 +120,13 @@ static void say_owner(const struct session_log *log, int64_t now, struct session
         snprintf(st->message, sizeof(st->message), "set up, but the firmware has sent nothing for %.1f s",
                  (double)st->quiet_ns / (double)NS_PER_S);
     }
+}
+
+/* Where there is no queue to ask, what lies in the buffer is all that there is to tell. */
+static bool was_asked(const struct session_log *log)
+{
+    enum tlog_setup_state state = tlog_setup_state(log->setup);
+    return state != TLOG_SETUP_NOT_READY && state != TLOG_SETUP_OFF;
 }
 
 struct question {
@@ -142,7 +157,7 @@ static enum corral_err tell(struct link *link, void *ctx, struct diag *d)
         return err;
     if (st->magic == ALL_ONES)
         say(st, "link-dead", "the buffer reads as all ones: the link or the device is dead");
-    else if (st->magic != TLOG_MAGIC && log->setup)
+    else if (st->magic != TLOG_MAGIC && log->setup && (st->magic == 0 || was_asked(log)))
         say_setup(log, st);
     else if (st->magic != TLOG_MAGIC)
         say_magic(st);

@@ -201,6 +201,30 @@ def test_status_of_the_board(corral):
         ("core0", "active"), ("core1", "active")], r.out
 
 
+def stopped(corral, path, seconds):
+    """--status for so long; the buffer changes in the first third of that, then no more."""
+    p = corral.start("--link", f"shm:ram.bin@{BASE:#x}", "--json", "log", "--status", "--seconds", str(seconds),
+                     "--buffer", f"{BASE + 0x400:#x}:{CAP}")
+    with open(path, "r+b") as f, mmap.mmap(f.fileno(), 0) as view:
+        end, offset = time.monotonic() + seconds / 3, 16
+        while time.monotonic() < end:
+            offset = 16 + (offset + 4) % 2048
+            view[0x400:0x404] = struct.pack("<I", offset)
+            time.sleep(0.01)
+    out, err = p.communicate(timeout=120)
+    assert p.returncode == 0, err
+    return json.loads(out)["logs"][0]
+
+
+def test_status_of_a_log_that_stopped_while_it_was_watched(corral):
+    path, _ = memory(corral, (0x400, buffer(owner=0)))
+    for seconds in (1.5, 5, 20):  # a loaded machine may begin to look when all is over
+        one = stopped(corral, path, seconds)
+        if one["state"] == "active":
+            break
+    assert one["state"] == "active" and "the last one" in one["message"] and one["quiet_ns"] >= 250_000_000, one
+
+
 # ---- following
 
 class Firmware(threading.Thread):
