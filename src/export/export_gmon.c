@@ -107,7 +107,8 @@ static enum corral_err check_images(struct gmon *g, struct diag *d)
                 diag_set(d, CORRAL_ERR_UNSUPPORTED,
                          "a gmon file cannot tell %.100s and %.100s apart, which are at the same addresses",
                          other->path ? other->path : "?", m->path ? m->path : "?");
-                diag_hint(d, "export one of them at a time, or choose pprof, which keeps them apart");
+                diag_hint(
+                    d, "choose pprof, which keeps them apart, or a capture in which only one of them sends");
                 return CORRAL_ERR_UNSUPPORTED;
             }
         }

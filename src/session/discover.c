@@ -116,6 +116,9 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
 {
     struct session *s = ctx;
     for (unsigned i = 0; i < LINK_SIM_CORES; i++) {
+        /* Two labels, for these are two programs: whoever compares images goes by their names. */
+        static const char *const built_in[LINK_SIM_CORES] = {"the built-in image of core0",
+                                                             "the built-in image of core1"};
         const uint8_t *image;
         size_t size;
         char label[256];
@@ -124,7 +127,7 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
             continue;
         s->board_programs++;
         session_image_name(s->options.link, i, label, sizeof(label));
-        s->images[i] = symbol_open_memory(image, size, label[0] ? label : "the built-in image", &why);
+        s->images[i] = symbol_open_memory(image, size, label[0] ? label : built_in[i], &why);
         if (s->images[i] || why.code == CORRAL_ERR_NO_SYMBOL)
             continue;
         if (d)
