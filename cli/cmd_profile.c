@@ -136,8 +136,8 @@ static void tell_start(struct profile *p)
     struct prof_collector *collector = profiling_collector(p->sources.profiling);
     if (p->cli->quiet || p->cli->json || !collector || p->sources.session)
         return;
-    fprintf(stderr, "corral: collecting on UDP port %u%s\n", (unsigned)prof_collector_port(collector),
-            p->o.ns < 0 ? "; Ctrl-C ends and reports" : "");
+    fprintf(stderr, "corral: collecting on UDP port %u of %s%s\n", (unsigned)prof_collector_port(collector),
+            profile_sources_address(&p->sources), p->o.ns < 0 ? "; Ctrl-C ends and reports" : "");
 }
 
 /* Maps of processes come while it runs, so that the report has names for them. */
@@ -228,7 +228,7 @@ static enum corral_err show(struct profile *p, const struct prof_report *report,
 {
     const struct profile_sources *s = &p->sources;
     profiling_remarks_find(report, remarks);
-    profile_sources_remarks(&p->sources, remarks);
+    profile_sources_remarks(&p->sources, report, remarks);
     if (p->events_dropped)
         profiling_remarks_add(remarks, PROFILING_LOSS, -1, "events-dropped",
                               "%" PRIu64 " events did not get into the jsonl file: it is too slow",

@@ -59,7 +59,7 @@ static enum corral_err take_report(struct top *t, struct diag *d)
     if (!report)
         return d->code;
     profiling_remarks_find(report, t->remarks);
-    profile_sources_remarks(&t->sources, t->remarks);
+    profile_sources_remarks(&t->sources, report, t->remarks);
     top_view_set_report(t->view, report, t->remarks);
     prof_report_free(t->report);
     t->report = report;

@@ -10,8 +10,10 @@
 #include "prof/records.h"
 #include "session/config.h"
 #include "session/session.h"
+#include "symbol/symbol_space.h"
 
 #define CONNECT_NS (10 * NS_PER_S)
+#define LOOPBACK   "127.0.0.1"
 
 static bool has_link(const struct profile_sources *s)
 {
@@ -119,10 +121,20 @@ bool profile_sources_live(const struct profile_sources *s)
     return s->session || s->o->listen_given || s->o->connect || s->o->pcap_count == 0;
 }
 
+/* A daemon elsewhere sends to the address that this machine has for it, which 127.0.0.1 would never hear. */
+const char *profile_sources_address(const struct profile_sources *s)
+{
+    if (s->o->listen)
+        return s->o->listen;
+    if (s->config && s->config->listen[0])
+        return s->config->listen;
+    return s->o->connect && !profiling_target_is_here(s->o->connect) ? "0.0.0.0" : LOOPBACK;
+}
+
 static enum corral_err listen_here(struct profile_sources *s, struct diag *d)
 {
     const struct config *c = s->config;
-    const char *address = s->o->listen ? s->o->listen : c && c->listen[0] ? c->listen : NULL;
+    const char *address = profile_sources_address(s);
     int port = s->o->listen_port >= 0     ? s->o->listen_port
                : c && c->listen_port >= 0 ? c->listen_port
                                           : PROF_PORT;
@@ -192,10 +204,46 @@ static void file_remarks(const struct profile_sources *s, struct profiling_remar
                               "%" PRIu64 " fragments of IP packets are not read", s->files.fragments);
 }
 
-void profile_sources_remarks(struct profile_sources *s, struct profiling_remarks *remarks)
+/* What to look at when nothing came. */
+static void empty_remarks(const struct profile_sources *s, const struct prof_report *report,
+                          struct profiling_remarks *remarks)
+{
+    struct prof_collector *collector = profiling_collector(s->profiling);
+    if (report->totals.packets || report->totals.rejected)
+        return;
+    if (s->o->pcap_count && s->files.packets)
+        profiling_remarks_add(remarks, PROFILING_NOTE, -1, "no-datagram",
+                              "of %" PRIu64 " captured packets none was for UDP port %u (--port)",
+                              s->files.packets, (unsigned)s->o->port);
+    if (!s->session && collector && strcmp(profile_sources_address(s), LOOPBACK) == 0)
+        profiling_remarks_add(
+            remarks, PROFILING_NOTE, -1, "loopback",
+            "port %u was listened on at " LOOPBACK ", where only this machine can send to; for a "
+            "target on the network: --listen 0.0.0.0:%u",
+            (unsigned)prof_collector_port(collector), (unsigned)prof_collector_port(collector));
+}
+
+/* A name that nobody has is no error, since senders come late; but it is worth a word. */
+static void elf_remarks(const struct profile_sources *s, const struct prof_report *report,
+                        struct profiling_remarks *remarks)
+{
+    char sender[256];
+    for (size_t i = 0; i < SYMBOL_SPACE_MAX_IMAGES && report->totals.packets; i++)
+        if (profiling_idle_elf(s->profiling, report, i, sender))
+            profiling_remarks_add(
+                remarks, PROFILING_WARNING, -1, "elf-unused",
+                "%.200s: an ELF file was given for this sender, but none of this name, address or "
+                "number sent anything",
+                sender);
+}
+
+void profile_sources_remarks(struct profile_sources *s, const struct prof_report *report,
+                             struct profiling_remarks *remarks)
 {
     struct prof_collector *collector = profiling_collector(s->profiling);
     file_remarks(s, remarks);
+    empty_remarks(s, report, remarks);
+    elf_remarks(s, report, remarks);
     if (collector && prof_collector_receive_buffer(collector) < PROF_BUFFER_ENOUGH)
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "small-buffer",
                               "the kernel gave a receive buffer of only %zu bytes, in which a burst may be "

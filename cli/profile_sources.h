@@ -37,6 +37,8 @@ enum corral_err profile_sources_read_files(struct profile_sources *s,
                                            void *ctx, struct diag *d);
 /* Will anything come beyond the files? */
 bool profile_sources_live(const struct profile_sources *s);
+/* Where packets are listened for without a session. */
+const char *profile_sources_address(const struct profile_sources *s);
 enum corral_err profile_sources_start(struct profile_sources *s, struct diag *d);
 /* Let `ns` of the source's time pass, less where a signal comes. Without a session it returns at once:
  * packets come on a thread of their own. */
@@ -44,7 +46,8 @@ enum corral_err profile_sources_run(struct profile_sources *s, int64_t ns, struc
 /* The clock by which --seconds counts: the target's on the virtual board. */
 struct host_clock *profile_sources_clock(struct profile_sources *s);
 /* How the packets got here, which a report cannot know. */
-void profile_sources_remarks(struct profile_sources *s, struct profiling_remarks *remarks);
+void profile_sources_remarks(struct profile_sources *s, const struct prof_report *report,
+                             struct profiling_remarks *remarks);
 void profile_sources_close(struct profile_sources *s);
 
 #endif

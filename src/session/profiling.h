@@ -74,6 +74,8 @@ enum corral_err profiling_read_capture(struct profiling *p, const char *path, ui
  */
 enum corral_err profiling_control(struct profiling *p, const char *target, int64_t timeout_ns,
                                   struct diag *d);
+/* Does HOST[:PORT] mean this machine by its words? What it sends then comes to 127.0.0.1. */
+bool profiling_target_is_here(const char *target);
 bool profiling_control_lost(struct profiling *p); /* it was connected, and the target closed it */
 /* Ask for the maps of processes that matter and are not known yet. Cheap; call it with each display. */
 void profiling_ask_maps(struct profiling *p, const struct prof_report *report);
@@ -83,6 +85,11 @@ struct prof_report *profiling_report(struct profiling *p, int thread, size_t hot
                                      struct diag *d);
 /* Count anew from now on: senders and images stay. */
 void profiling_reset(struct profiling *p);
+
+/* The sender that the `i`-th image was given for, or NULL: it is for all, or that sender is in the report, or
+ * there is no such image. Copied into `out`. */
+const char *profiling_idle_elf(struct profiling *p, const struct prof_report *report, size_t i,
+                               char out[256]);
 
 /* Is `format` one of folded speedscope pprof gmon svg jsonl, and can `path` be written? Before collecting
  * begins: CORRAL_ERR_USAGE, CORRAL_ERR_IO. */

@@ -161,6 +161,14 @@ static void find_addresses(struct profiling *p, const char *host)
     freeaddrinfo(list);
 }
 
+bool profiling_target_is_here(const char *target)
+{
+    struct target_words words;
+    if (parse_target(target, &words, NULL) != CORRAL_OK)
+        return false;
+    return strcmp(words.host, "localhost") == 0 || strncmp(words.host, "127.", 4) == 0;
+}
+
 bool profiling_sender_is_controlled(const struct profiling *p, const char *name)
 {
     for (size_t i = 0; i < p->address_count; i++)

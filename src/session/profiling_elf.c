@@ -234,6 +234,21 @@ static bool is_for(const struct profiling *p, const struct profiling_image *imag
     return !image->sender || profiling_is_sender(p, image->sender, index, name);
 }
 
+const char *profiling_idle_elf(struct profiling *p, const struct prof_report *report, size_t i, char out[256])
+{
+    const char *sender = NULL;
+    pthread_mutex_lock(&p->lock);
+    if (i < p->image_count && p->images[i].sender && p->images[i].file[0])
+        sender = p->images[i].sender;
+    for (size_t k = 0; sender && k < report->source_count; k++)
+        if (profiling_is_sender(p, sender, (unsigned)k, report->sources[k].name))
+            sender = NULL;
+    if (sender)
+        snprintf(out, 256, "%s", sender);
+    pthread_mutex_unlock(&p->lock);
+    return sender ? out : NULL;
+}
+
 /* What is meant for one sender comes before what is meant for all: the first image wins where two overlap. */
 static enum corral_err fill(struct profiling *p, const struct profiling_space *entry)
 {

@@ -15,6 +15,7 @@ import socket
 import struct
 import subprocess
 import termios
+import threading
 import time
 
 import profile_build as build
@@ -458,6 +459,21 @@ def test_no_sample_at_all(corral):
     assert r.code == 1 and not os.path.exists(corral.path("gmon.out")), r.err
 
 
+def test_where_to_look_when_nothing_came(corral):
+    r = corral("profile", "--pcap", known(corral), "--port", "9")
+    assert r.code == 0 and "of 10 captured packets none was for UDP port 9" in " ".join(r.out.split()), r.out
+    r = corral("profile", "--listen", "127.0.0.1:0", "--seconds", "0.1")
+    assert r.code == 0 and "where only this machine can send to" in " ".join(r.out.split()), r.out
+    assert "of 127.0.0.1" in r.err, r.err
+
+
+def test_an_elf_file_for_a_sender_that_never_sent(corral):
+    f, e = known(corral), image(corral)
+    for sender, unused in (("core0", True), ("192.0.2.1", False), ("0", False), ("7", True)):
+        codes = [x["code"] for x in report(corral, "--pcap", f, "--elf", f"{sender}={e}")["remarks"]]
+        assert ("elf-unused" in codes) == unused, (sender, codes)
+
+
 # --- capture files ----------------------------------------------------------------------------------------
 
 
@@ -640,6 +656,60 @@ def test_a_target_is_asked_to_send_here(corral):
     doc = json.loads(r.out)
     assert doc["totals"]["packets"] > 0 and doc["totals"]["samples"] > 0 and len(doc["sources"]) == 2
     assert doc["maps"] is not None and not [x for x in doc["remarks"] if x["code"] == "connection"], doc["remarks"]
+
+
+def test_two_built_in_programs_are_not_one_gmon_file(corral):
+    r = corral("--link", "sim", "profile", "--listen", "127.0.0.1:0", "--seconds", "0.1", "--export", "gmon:gmon.out")
+    assert r.code == 1 and "of core0" in r.err and "of core1" in r.err and "pprof" in r.err, r.err
+    assert not os.path.exists(corral.path("gmon.out"))
+
+
+class Daemon(threading.Thread):
+    """A target's daemon: tells an empty map, and on start sends one packet to the address that it was told."""
+
+    def __init__(self, address):
+        super().__init__()
+        self.server = socket.create_server((address, 0))
+        self.address, self.told = address, None
+
+    def run(self):
+        client, _ = self.server.accept()
+        for line in client.makefile("r"):
+            words = line.split()
+            if words[0] == "map":
+                client.sendall(b"PID:0 5\ndone\n")
+            elif words[0] == "ip":
+                self.told = words[1]
+            elif words[0] == "start":
+                s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                s.sendto(build.v17(1, [build.sample(build.address("alpha"))]), (self.told, 51080))
+                s.close()
+
+
+def address_on_the_network():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            raise tap.Skip("this machine has no network") from None
+        return s.getsockname()[0]
+
+
+def test_a_target_elsewhere_is_heard_without_more_words(corral):
+    here = address_on_the_network()
+    for _ in range(20):  # the port is everybody's, other tests use it, too
+        daemon = Daemon(here)
+        daemon.daemon = True
+        daemon.start()
+        port = daemon.server.getsockname()[1]
+        r = corral("--json", "profile", "--connect", f"{here}:{port}", "--seconds", "1")
+        if "in use" not in r.err:
+            break
+        time.sleep(0.5)
+    else:
+        raise tap.Skip("UDP port 51080 is in use")
+    assert r.code == 0, r.err
+    assert daemon.told == here and json.loads(r.out)["totals"]["packets"] == 1, (daemon.told, r.out[:300])
 
 
 # --- the command line -------------------------------------------------------------------------------------
