@@ -9,6 +9,7 @@
 #include "capture/capture_blocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 
@@ -18,6 +19,7 @@
 #define BLOCK_PACKET_ENHANCED 6u
 
 #define OPTION_END        0u
+#define OPTION_NAME       2u
 #define OPTION_RESOLUTION 9u
 #define OPTION_OFFSET     14u
 
@@ -57,7 +59,11 @@ static bool read_options(const struct capture_input *in, const uint8_t *p, size_
             return true;
         if (padded > size - 4)
             return false;
-        if (code == OPTION_RESOLUTION && length == 1) {
+        if (code == OPTION_NAME) {
+            size_t kept = length < sizeof(to->name) ? length : sizeof(to->name) - 1;
+            memcpy(to->name, p + 4, kept);
+            to->name[kept] = '\0';
+        } else if (code == OPTION_RESOLUTION && length == 1) {
             to->resolution = p[4];
         } else if (code == OPTION_OFFSET && length == 8) {
             uint64_t first = capture_input_u32(in, p + 4);
@@ -138,6 +144,7 @@ static int packet_of(const struct capture_blocks *b, const struct capture_input 
                                      (unsigned long long)size, body + BLOCK_OVERHEAD);
     packet->linktype = b->interfaces[id].linktype;
     packet->interface_id = b->base + id;
+    packet->interface = b->interfaces[id].name;
     packet->data = in->buffer + fixed;
     packet->size = (size_t)size;
     return 1;

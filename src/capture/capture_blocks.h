@@ -14,11 +14,14 @@
 /* More than any real capture describes in one section. */
 #define CAPTURE_BLOCKS_MAX_INTERFACES 4096u
 
+#define CAPTURE_BLOCKS_NAME 96
+
 struct capture_interface {
     uint16_t linktype;
     uint8_t resolution; /* if_tsresol as written: bit 7 set = a power of two */
     uint32_t snap_length;
-    int64_t offset_s; /* if_tsoffset */
+    int64_t offset_s;               /* if_tsoffset */
+    char name[CAPTURE_BLOCKS_NAME]; /* if_name, cut to fit */
 };
 
 struct capture_blocks {

@@ -54,6 +54,7 @@ int capture_pcap_next(const struct capture_pcap *p, struct capture_input *in, st
         .ns =
             (int64_t)capture_input_u32(in, head) * 1000000000 + (p->nanoseconds ? fraction : fraction * 1000),
         .linktype = p->linktype,
+        .interface = "",
         .data = in->buffer,
         .size = size,
         .original = capture_input_u32(in, head + 12),

@@ -15,6 +15,7 @@
 #include "capture/capture_frames.h"
 #include "capture/capture_input.h"
 #include "capture/capture_pcap.h"
+#include "capture/capture_writer.h"
 
 struct capture_reader {
     struct capture_input in;
@@ -149,6 +150,17 @@ bool capture_reader_udp(struct capture_reader *r, const struct capture_packet *p
     }
     r->stats.other++;
     return false;
+}
+
+const char *capture_reader_profile(const struct capture_packet *packet)
+{
+    size_t length = strlen(CAPTURE_PROFILE_NAME);
+
+    /* Others use the link type for what they like: the name must be ours, too. */
+    if (packet->linktype != CAPTURE_LINKTYPE_PROFILE || packet->size < packet->original ||
+        strncmp(packet->interface, CAPTURE_PROFILE_NAME, length) != 0 || !packet->interface[length])
+        return NULL;
+    return packet->interface + length;
 }
 
 void capture_reader_get_stats(const struct capture_reader *r, struct capture_reader_stats *stats)

@@ -22,9 +22,10 @@ struct capture_packet {
     int64_t ns; /* since the epoch */
     uint16_t linktype;
     uint32_t interface_id;
-    const uint8_t *data; /* borrowed until the next call */
-    size_t size;         /* captured */
-    size_t original;     /* on the wire */
+    const char *interface; /* its name, "" = none: text from outside. Borrowed as `data` */
+    const uint8_t *data;   /* borrowed until the next call */
+    size_t size;           /* captured */
+    size_t original;       /* on the wire */
 };
 
 struct capture_udp {
@@ -54,6 +55,9 @@ int capture_reader_next(struct capture_reader *r, struct capture_packet *packet,
 /* True when the packet holds a UDP datagram; counts what it sees. */
 bool capture_reader_udp(struct capture_reader *r, const struct capture_packet *packet,
                         struct capture_udp *udp);
+/* The sender ("ram:core0") of a profile packet that Corral itself captured and that was no datagram; NULL
+ * when the packet is something else. */
+const char *capture_reader_profile(const struct capture_packet *packet);
 void capture_reader_get_stats(const struct capture_reader *r, struct capture_reader_stats *stats);
 /* Does the file begin like pcap or pcapng? (Else `decode prof` takes it for one raw datagram.) */
 bool capture_reader_probe(const uint8_t *data, size_t size);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The capture file: pcapng (draft-ietf-opsawg-pcapng). Records raw input, not decoded events: an interface
- * per source. UDP datagrams as raw IPv4 packets; log batches, halts and clock pairs under user link types.
- * Each block is written whole, so the file is readable to its last whole block after a crash.
+ * per source. UDP datagrams as raw IPv4 packets; log batches, profile packets that came another way, halts
+ * and clock pairs under user link types. Each block is written whole, so the file is readable to its last
+ * whole block after a crash.
  */
 #ifndef CORRAL_CAPTURE_CAPTURE_WRITER_H
 #define CORRAL_CAPTURE_CAPTURE_WRITER_H
@@ -14,7 +15,12 @@
 #define CAPTURE_LINKTYPE_TLOG   147 /* USER0: one shared-buffer batch */
 #define CAPTURE_LINKTYPE_EVENT  148 /* USER1: one event (halt, run, clock, marker, gap) as a JSON object */
 
-#define CAPTURE_MAX_INTERFACES 64
+#define CAPTURE_LINKTYPE_PROFILE                                                                           \
+    149 /* USER2: one profile packet that was no datagram; the interface is called as below and its sender \
+         */
+#define CAPTURE_PROFILE_NAME "profile " /* "profile ram:core0" */
+
+#define CAPTURE_MAX_INTERFACES 128
 
 struct capture_writer;
 

@@ -39,6 +39,8 @@ struct sampled_core {
 
 struct prof_pcsr {
     struct prof_streams *streams;
+    void (*raw)(void *ctx, const char *source, const uint8_t *data, size_t size, int64_t host_ns);
+    void *ctx;
     uint64_t state; /* of the chance */
     char note[320];
     size_t count;
@@ -142,6 +144,8 @@ struct prof_pcsr *prof_pcsr_open(const struct prof_pcsr_options *options, struct
         return NULL;
     }
     p->streams = options->streams;
+    p->raw = options->raw;
+    p->ctx = options->ctx;
     p->state = options->seed ? options->seed : FIRST_STATE;
     if (options->count == 0 || options->count > EVENT_MAX_CORES)
         err = diag_set(d, CORRAL_ERR_USAGE, "there is no core whose pc could be sampled");
@@ -160,6 +164,17 @@ struct prof_pcsr *prof_pcsr_open(const struct prof_pcsr_options *options, struct
         return NULL;
     }
     return p;
+}
+
+static void hand_over(struct prof_pcsr *p, const struct sampled_core *c, const struct profile_packet *packet,
+                      int64_t now)
+{
+    uint8_t bytes[PROF_V17_HEADER + PER_PACKET * PROF_V17_SAMPLE];
+    size_t size = p->raw ? prof_packet_write(packet, bytes, sizeof(bytes)) : 0;
+
+    if (size)
+        p->raw(p->ctx, c->source, bytes, size, now);
+    prof_streams_packet(p->streams, c->source, packet, now);
 }
 
 static enum corral_err flush_core(struct prof_pcsr *p, struct sampled_core *c, struct diag *d)
@@ -185,7 +200,7 @@ static enum corral_err flush_core(struct prof_pcsr *p, struct sampled_core *c, s
         .seq = c->seq++,
         .perf_counter_count = 4,
     };
-    prof_streams_packet(p->streams, c->source, &packet, host_clock_now(link_clock(core_link(c->core))));
+    hand_over(p, c, &packet, host_clock_now(link_clock(core_link(c->core))));
     c->count = 0;
     return err;
 }

@@ -25,6 +25,9 @@ struct prof_pcsr_options {
     size_t count;              /* 1 to EVENT_MAX_CORES */
     struct prof_streams *streams;
     uint64_t seed; /* of the intervals; 0 = a fixed one */
+    /* Each packet as a sender would have sent it (capture). May be NULL. */
+    void (*raw)(void *ctx, const char *source, const uint8_t *data, size_t size, int64_t host_ns);
+    void *ctx;
 };
 
 /*

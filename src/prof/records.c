@@ -24,6 +24,8 @@ struct prof_records_reader {
     uint64_t address;
     uint32_t size;
     struct prof_streams *streams;
+    void (*raw)(void *ctx, const char *source, const uint8_t *data, size_t size, int64_t host_ns);
+    void *ctx;
     char source[PROF_SOURCE_NAME_MAX];
     uint32_t slots, slot_size; /* 0 = the header is not known */
     uint32_t slot;             /* where the next batch is expected ... */
@@ -59,6 +61,8 @@ struct prof_records_reader *prof_records_reader_new(const struct prof_records_op
     r->address = options->address;
     r->size = options->size;
     r->streams = options->streams;
+    r->raw = options->raw;
+    r->ctx = options->ctx;
     memcpy(r->source, options->source, strlen(options->source) + 1);
     return r;
 }
@@ -169,6 +173,8 @@ static void take_records(struct prof_records_reader *r, uint32_t used, int64_t n
             r->stats.bad_records++;
             return;
         }
+        if (r->raw)
+            r->raw(r->ctx, r->source, r->copy + at + 4, length, now);
         prof_streams_datagram(r->streams, r->source, r->copy + at + 4, length, now);
         r->stats.packets++;
         at += 4 + ((length + 3) & ~3u);

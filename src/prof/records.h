@@ -21,6 +21,9 @@ struct prof_records_options {
     uint64_t address;             /* a multiple of 4 */
     uint32_t size;                /* bytes: PROF_RECORDS_BUFFER_MIN to PROF_RECORDS_BUFFER_MAX */
     struct prof_streams *streams; /* borrowed */
+    /* Each packet as it came, before it is decoded (capture). May be NULL. */
+    void (*raw)(void *ctx, const char *source, const uint8_t *data, size_t size, int64_t host_ns);
+    void *ctx;
 };
 
 /* CORRAL_ERR_USAGE for an address or size that cannot be. NULL with *d set. Does not touch the target. */

@@ -117,31 +117,11 @@ enum corral_err session_profile_images(struct session *s, struct diag *d)
     return err;
 }
 
-/* What each interface received and lost, once nothing comes any more. */
-static void write_capture_stats(struct session *s)
-{
-    struct prof_totals totals;
-    if (!s->capture)
-        return;
-    int64_t now = host_clock_now(s->clock);
-    session_profile_totals(s, &totals);
-    struct prof_collector *collector = profiling_collector(s->profiling);
-    if (collector) /* errors stay with the writer */
-        capture_writer_stats(s->capture, s->capture_udp, now, prof_collector_taken(collector), totals.lost,
-                             NULL);
-    for (size_t i = 0; i < s->log_count; i++) {
-        struct tlog_consumer_stats stats;
-        tlog_consumer_get_stats(s->logs[i].consumer, &stats);
-        capture_writer_stats(s->capture, s->capture_logs[s->logs[i].core], now, stats.batches, stats.lost,
-                             NULL);
-    }
-}
-
 void session_profile_close(struct session *s)
 {
     if (s->profiling) {
         profiling_finish(s->profiling);
-        write_capture_stats(s);
+        session_capture_stats(s);
     }
     session_profile_fetch_free(s);
     profiling_free(s->profiling);
@@ -203,29 +183,4 @@ enum corral_err session_export_profile(struct session *s, const char *format, co
     if (!s->profiling)
         return diag_set(d, CORRAL_ERR_USAGE, "no profile is collected");
     return profiling_export(s->profiling, format, path, d);
-}
-
-enum corral_err session_capture(struct session *s, struct capture_writer *capture, struct diag *d)
-{
-    if (s->options.listen && strchr(s->options.listen, ':'))
-        return diag_set(
-            d, CORRAL_ERR_UNSUPPORTED,
-            "a capture file takes profile packets over IPv4 only, and the collector listens on %s",
-            s->options.listen);
-    enum corral_err err =
-        capture_writer_interface(capture, CAPTURE_LINKTYPE_RAW_IP, "profile", &s->capture_udp, d);
-    if (err == CORRAL_OK)
-        s->capture = capture;
-    return err == CORRAL_OK && s->group ? session_capture_cores(s, d) : err;
-}
-
-enum corral_err session_capture_cores(struct session *s, struct diag *d)
-{
-    enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; s->capture && i < s->core_count && err == CORRAL_OK; i++) {
-        char name[64];
-        snprintf(name, sizeof(name), "log %s", core_name(s->cores[i]));
-        err = capture_writer_interface(s->capture, CAPTURE_LINKTYPE_TLOG, name, &s->capture_logs[i], d);
-    }
-    return err;
 }

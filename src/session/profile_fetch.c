@@ -19,11 +19,11 @@
 
 static enum corral_err poll_records(struct link *link, void *ctx, struct diag *d)
 {
-    struct prof_records_reader *reader = ctx;
-    bool took = true;
+    struct session_records *r = ctx;
+    bool took = !atomic_load(&r->session->profile_stopped); /* then the counts are final */
     enum corral_err err = CORRAL_OK;
     for (int i = 0; i < RECORDS_BURST && took && err == CORRAL_OK; i++)
-        err = prof_records_poll(reader, link, &took, d);
+        err = prof_records_poll(r->reader, link, &took, d);
     return err;
 }
 
@@ -31,32 +31,31 @@ static enum corral_err watch(struct session *s, const char *name, uint32_t ap,
                              const struct symbol_index *image, uint64_t address, uint64_t size,
                              struct diag *d)
 {
-    char source[80];
+    struct session_records *r = &s->records[s->records_count];
     if (s->records_count == SESSION_MAX_CORES)
         return diag_set(d, CORRAL_ERR_LIMIT, "at most %d buffers of packets can be read", SESSION_MAX_CORES);
-    snprintf(source, sizeof(source), "ram:%s", name);
+    *r = (struct session_records){.session = s};
+    snprintf(r->name, sizeof(r->name), "ram:%s", name);
     const struct prof_records_options options = {
-        .source = source,
+        .source = r->name,
         .ap = ap,
         .address = address,
         .size = size > PROF_RECORDS_BUFFER_MAX ? PROF_RECORDS_BUFFER_MAX : (uint32_t)size,
         .streams = profiling_streams(s->profiling),
+        .raw = session_capture_fetched,
+        .ctx = s,
     };
-    enum corral_err err = profiling_add_image(s->profiling, source, image, d);
+    enum corral_err err = profiling_add_image(s->profiling, r->name, image, d);
     if (err != CORRAL_OK)
         return err;
-    struct prof_records_reader *reader = prof_records_reader_new(&options, d);
-    if (!reader) {
+    r->reader = prof_records_reader_new(&options, d);
+    if (!r->reader) {
         diag_prefix(d, "%s of %s", RECORDS_SYMBOL, name);
         return d ? d->code : CORRAL_ERR_USAGE;
     }
-    snprintf(s->records_names[s->records_count], sizeof(s->records_names[0]), "%s", source);
-    s->records[s->records_count++] = reader;
-    s->records_jobs[s->records_count - 1] =
-        link_thread_every(s->thread, LINK_PRIO_SAMPLE, RECORDS_EVERY_NS, poll_records, reader);
-    return s->records_jobs[s->records_count - 1] < 0
-               ? diag_set(d, CORRAL_ERR_LIMIT, "too many periodic jobs on one link")
-               : CORRAL_OK;
+    s->records_count++;
+    r->job = link_thread_every(s->thread, LINK_PRIO_SAMPLE, RECORDS_EVERY_NS, poll_records, r);
+    return r->job < 0 ? diag_set(d, CORRAL_ERR_LIMIT, "too many periodic jobs on one link") : CORRAL_OK;
 }
 
 enum corral_err session_start_records(struct session *s, struct diag *d)
@@ -81,12 +80,28 @@ size_t session_records_count(const struct session *s)
     return s->records_count;
 }
 
-const char *session_records_stats(const struct session *s, size_t index, struct prof_records_stats *stats)
+struct stats_call {
+    const struct prof_records_reader *reader;
+    struct prof_records_stats *stats;
+};
+
+static enum corral_err read_stats(struct link *link, void *ctx, struct diag *d)
 {
+    const struct stats_call *call = ctx;
+    (void)link;
+    (void)d;
+    prof_records_reader_stats(call->reader, call->stats);
+    return CORRAL_OK;
+}
+
+/* The reader is the link's thread's, which may be at it. */
+const char *session_records_stats(struct session *s, size_t index, struct prof_records_stats *stats)
+{
+    struct diag d = DIAG_INIT;
     if (index >= s->records_count)
         return NULL;
-    prof_records_reader_stats(s->records[index], stats);
-    return s->records_names[index];
+    struct stats_call call = {s->records[index].reader, stats};
+    return session_call(s, read_stats, &call, &d) == CORRAL_OK ? s->records[index].name : NULL;
 }
 
 static enum corral_err drain_records(struct link *link, void *ctx, struct diag *d)
@@ -96,7 +111,7 @@ static enum corral_err drain_records(struct link *link, void *ctx, struct diag *
     for (size_t i = 0; i < s->records_count && err == CORRAL_OK; i++) {
         bool took = true;
         for (int k = 0; k < RECORDS_BURST && took && err == CORRAL_OK; k++)
-            err = prof_records_poll(s->records[i], link, &took, d);
+            err = prof_records_poll(s->records[i].reader, link, &took, d);
     }
     return err;
 }
@@ -113,8 +128,11 @@ static enum corral_err poll_pcsr(struct link *link, void *ctx, struct diag *d)
 static enum corral_err open_pcsr(struct link *link, void *ctx, struct diag *d)
 {
     struct session *s = ctx;
-    const struct prof_pcsr_options options = {
-        .cores = s->cores, .count = s->core_count, .streams = profiling_streams(s->profiling)};
+    const struct prof_pcsr_options options = {.cores = s->cores,
+                                              .count = s->core_count,
+                                              .streams = profiling_streams(s->profiling),
+                                              .raw = session_capture_fetched,
+                                              .ctx = s};
     (void)link;
     s->pcsr = prof_pcsr_open(&options, d);
     return s->pcsr ? CORRAL_OK : d ? d->code : CORRAL_ERR_UNSUPPORTED;
@@ -161,7 +179,7 @@ enum corral_err session_profile_error(struct session *s, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < s->records_count && err == CORRAL_OK; i++)
-        err = link_thread_job_error(s->thread, s->records_jobs[i], d);
+        err = link_thread_job_error(s->thread, s->records[i].job, d);
     if (err == CORRAL_OK && s->pcsr)
         err = link_thread_job_error(s->thread, s->pcsr_job, d);
     return err;
@@ -186,6 +204,6 @@ enum corral_err session_stop_profile(struct session *s, struct diag *d)
 void session_profile_fetch_free(struct session *s)
 {
     for (size_t i = 0; i < s->records_count; i++)
-        prof_records_reader_free(s->records[i]);
+        prof_records_reader_free(s->records[i].reader);
     s->records_count = 0;
 }

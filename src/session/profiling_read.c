@@ -179,11 +179,16 @@ static enum corral_err read_packets(struct reading *r, const uint8_t *data, size
     }
     while (err == CORRAL_OK && (more = capture_reader_next(reader, &packet, &damage)) > 0) {
         tell(r, ++packets);
-        if (!capture_reader_udp(reader, &packet, &udp) || udp.dest_port != r->port)
+        const char *source = capture_reader_profile(&packet);
+        if (source)
+            udp = (struct capture_udp){.data = packet.data, .size = packet.size};
+        else if (capture_reader_udp(reader, &packet, &udp) && udp.dest_port == r->port)
+            source = udp.source;
+        else
             continue;
         if (!r->p->start_ns)
             r->p->start_ns = packet.ns;
-        err = take(r, udp.source, udp.data, udp.size, packet.ns, d);
+        err = take(r, source, udp.data, udp.size, packet.ns, d);
     }
     if (err == CORRAL_OK && more < 0)
         err = judge_damage(r, &damage, d);

@@ -190,8 +190,8 @@ enum corral_err session_measure_rounds(struct session *s, unsigned rounds, int64
 enum corral_err session_start_records(struct session *s, struct diag *d);
 size_t session_records_count(const struct session *s);
 struct prof_records_stats;
-/* The sender's name, borrowed; NULL when there are not as many. */
-const char *session_records_stats(const struct session *s, size_t index, struct prof_records_stats *stats);
+/* The sender's name, borrowed; NULL when there are not as many, or the link's thread does not answer. */
+const char *session_records_stats(struct session *s, size_t index, struct prof_records_stats *stats);
 /* Also sample every core's pc over the link. The note names cores that cannot be sampled, or is "". */
 enum corral_err session_start_pcsr(struct session *s, struct diag *d);
 const char *session_pcsr_note(const struct session *s);

@@ -48,6 +48,22 @@ struct session_clock {
     bool halted;
 };
 
+/* Packets in RAM being read; on the link's thread. */
+struct session_records {
+    struct session *session;
+    struct prof_records_reader *reader;
+    char name[80]; /* of the sender */
+    int job;
+};
+
+/* A sender whose packets come through the link, in the capture file. */
+struct session_fetched {
+    char source[80];
+    bool has_interface; /* else the file had no room for one more, which was told */
+    uint32_t interface_id;
+    uint64_t packets;
+};
+
 struct session {
     struct session_options options;
     struct event_bus *bus;
@@ -74,9 +90,7 @@ struct session {
     struct profiling *profiling; /* NULL without profile */
     atomic_bool profile_stopped; /* the board's datagrams are sent to nobody */
     size_t records_count;        /* buffers of packets in RAM */
-    struct prof_records_reader *records[SESSION_MAX_CORES];
-    char records_names[SESSION_MAX_CORES][80];
-    int records_jobs[SESSION_MAX_CORES];
+    struct session_records records[SESSION_MAX_CORES];
     struct prof_pcsr *pcsr; /* NULL = no PC sampling; the link's thread */
     int pcsr_job;
     char pcsr_note[320];
@@ -86,6 +100,8 @@ struct session {
     struct capture_writer *_Atomic capture; /* looked at by the collector's and the link's thread */
     uint32_t capture_udp;
     uint32_t capture_logs[SESSION_MAX_CORES];
+    size_t fetched_count; /* link's thread, until it has ended */
+    struct session_fetched fetched[2 * SESSION_MAX_CORES];
 };
 
 /* link_open.c: "sim" or "sim:..." */
@@ -105,6 +121,12 @@ enum corral_err session_profile_open(struct session *s, struct diag *d);
 enum corral_err session_profile_images(struct session *s, struct diag *d); /* once the cores are known */
 void session_profile_close(struct session *s);
 void session_on_datagram(void *ctx, unsigned core, const uint8_t *data, size_t size);
+
+/* profile_capture.c: a packet that came through the link, into the capture file when there is one; `ctx` is
+ * the session. On the link's thread. */
+void session_capture_fetched(void *ctx, const char *source, const uint8_t *data, size_t size,
+                             int64_t host_ns);
+void session_capture_stats(struct session *s); /* once nothing comes any more */
 
 /* profile_fetch.c */
 enum corral_err session_pcsr_close(struct session *s, struct diag *d); /* puts back what it changed */

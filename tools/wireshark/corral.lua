@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Wireshark dissector of what Corral records: profile packets (UDP 51080; docs/man/corral-profile-packets.5), batches of
--- the firmware log (link type USER0; docs/man/tlog-format.5) and Corral's own events (USER1, JSON).
+-- the firmware log (link type USER0; docs/man/tlog-format.5), Corral's own events (USER1, JSON), and profile packets that
+-- came through a debug link (USER2).
 --
 --   tshark -X lua_script:tools/wireshark/corral.lua -r capture.pcapng
 --
@@ -395,8 +396,11 @@ local function dissect_packet(buf, tree, sender, note)
     return text, size
 end
 
+local interface_id = Field.new("frame.interface_id")
+
 function prof.dissector(buf, pinfo, tree)
     local key = tostring(pinfo.src) .. ":" .. pinfo.src_port
+    if pinfo.src_port == 0 then key = "interface " .. tostring(interface_id()) end -- no datagram: a sender each
     local sender = senders[key] or {}
     senders[key] = sender
     local note = noted[pinfo.number] or { version = sender.version }
@@ -497,6 +501,8 @@ function tlog.dissector(buf, pinfo, tree)
 end
 
 DissectorTable.get("wtap_encap"):add(wtap.USER0, tlog)
+-- Profile packets that came through a debug link: no datagrams, so there is nothing around them.
+DissectorTable.get("wtap_encap"):add(wtap.USER2, prof)
 
 ---- Corral's own events ----------------------------------------------------------------------------------------------
 

@@ -197,6 +197,34 @@ def test_bad_packets_have_expert_infos(corral):
     assert tshark(corral.path("bad.pcap"), "-Y", 'corralprof.reason == "truncated"', "-T", "fields", "-e", "frame.number") == "1\n"
 
 
+def block(kind, body):
+    body += bytes(-len(body) % 4)
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def test_packets_of_a_debug_link_are_a_sender_each(corral):
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    for name in (b"profile ram:core0", b"profile pcsr:core1"):
+        option = struct.pack("<HH", 2, len(name)) + name + bytes(-len(name) % 4) + bytes(4)
+        out += block(1, struct.pack("<HHI", 149, 0, 0) + option)
+    for seq, interface in ((1, 0), (700, 1), (2, 0), (701, 1), (5, 0)):
+        data = bytearray(252 + 24)
+        data[0:4] = b"\x3e\xb1\xfc\x01"
+        struct.pack_into(">I", data, 168, seq)
+        out += block(6, struct.pack("<IIIII", interface, 0, seq, len(data), len(data)) + bytes(data))
+    capture = corral.path("link.pcapng")
+    with open(capture, "wb") as f:
+        f.write(out)
+    events = corral("--json", "decode", "prof", capture).lines()
+    packets = [e for e in events if e["kind"] == "profile"]
+    assert [(e["stream"], e["seq"]) for e in packets] == [("prof:ram:core0", 1), ("prof:pcsr:core1", 700), ("prof:ram:core0", 2),
+                                                          ("prof:pcsr:core1", 701), ("prof:ram:core0", 5)], packets
+    assert [e["lost"] for e in events if e["kind"] == "gap"] == [2] and events[-1]["sources"] == 2
+    rows = tshark(capture, "-T", "fields", "-e", "corralprof.seq", "-e", "_ws.expert.message").splitlines()
+    assert [r.split("\t")[0] for r in rows] == ["1", "700", "2", "701", "5"], rows
+    assert [r.split("\t")[1] for r in rows] == [""] * 4 + ["2 packets missing before this one"], rows
+
+
 def test_a_whole_capture_of_the_demo(corral):
     p = corral("--json", "--quiet", "demo", "--seconds", "0.3", "--out", "out", "--listen", "127.0.0.1:0")
     assert p.code == 0, p.err

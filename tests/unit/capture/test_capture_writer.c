@@ -349,9 +349,51 @@ static void wireshark_reads_it(void **state)
     unlink(name);
 }
 
+/* Profile packets that were no datagrams are known by the link type and the interface's name together. */
+static void packets_of_a_debug_link_have_their_senders_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"profile ram:core0", "profile ", "profiles of mine", "", "profile x"};
+    static const char *const senders[] = {"ram:core0", NULL, NULL, NULL, NULL};
+    char name[32], longest[200];
+    struct diag d = DIAG_INIT;
+    struct capture_writer *w = create(name);
+    for (unsigned i = 0; i < 5; i++) {
+        uint32_t id = interface(w, i < 4 ? CAPTURE_LINKTYPE_PROFILE : CAPTURE_LINKTYPE_EVENT, names[i]);
+        assert_int_equal(capture_writer_packet(w, id, 1, "\x3e\xb1", 2, NULL, &d), CORRAL_OK);
+    }
+    memset(longest, 'n', sizeof(longest));
+    memcpy(longest, "profile ", 8);
+    longest[sizeof(longest) - 1] = '\0';
+    uint32_t id = interface(w, CAPTURE_LINKTYPE_PROFILE, longest);
+    assert_int_equal(capture_writer_packet(w, id, 1, "", 0, NULL, &d), CORRAL_OK);
+    assert_int_equal(capture_writer_close(w, &d), CORRAL_OK);
+
+    struct capture_reader *r = capture_reader_open(name, &d);
+    struct capture_packet p;
+    struct capture_udp udp;
+    assert_non_null(r);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(capture_reader_next(r, &p, &d), 1);
+        const char *sender = capture_reader_profile(&p);
+        assert_int_equal(sender != NULL, senders[i] != NULL);
+        if (sender)
+            assert_string_equal(sender, senders[i]);
+        assert_int_equal(p.size, 2);
+        assert_false(capture_reader_udp(r, &p, &udp));
+    }
+    assert_int_equal(capture_reader_next(r, &p, &d), 1);
+    assert_non_null(capture_reader_profile(&p));
+    assert_true(strlen(p.interface) < strlen(longest)); /* cut, and ended */
+    assert_int_equal(capture_reader_next(r, &p, &d), 0);
+    capture_reader_close(r);
+    unlink(name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_of_a_debug_link_have_their_senders_name),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_cut_file_is_good_up_to_its_last_whole_block),
         cmocka_unit_test(a_full_disk_leaves_a_whole_file_and_stays_an_error),

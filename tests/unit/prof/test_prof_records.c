@@ -42,6 +42,8 @@ struct rig {
     unsigned accesses, writes;
     bool wrote_elsewhere; /* anything but a word 0 at a slot's owner */
     bool dead;
+    unsigned raw_packets; /* and their bytes, as they came */
+    size_t raw_bytes;
 };
 
 static enum corral_err execute(void *ctx, struct link_access *accesses, size_t count, struct diag *d)
@@ -72,6 +74,15 @@ static enum corral_err execute(void *ctx, struct link_access *accesses, size_t c
     return CORRAL_OK;
 }
 
+static void on_raw(void *ctx, const char *source, const uint8_t *data, size_t size, int64_t host_ns)
+{
+    struct rig *r = ctx;
+    assert_string_equal(source, "ram:core0");
+    assert_true(size && data && host_ns >= 0);
+    r->raw_packets++;
+    r->raw_bytes += size;
+}
+
 static int setup(void **state)
 {
     static const struct link_backend backend = {.caps = LINK_CAP_MEM, .execute = execute};
@@ -82,8 +93,12 @@ static int setup(void **state)
     r->clock = host_clock_new_virtual();
     r->link = link_new(&backend, r, "test", r->clock);
     r->stream = testing_stream_new();
-    struct prof_records_options options = {
-        .source = "ram:core0", .address = BASE, .size = SIZE, .streams = r->stream->streams};
+    struct prof_records_options options = {.source = "ram:core0",
+                                           .address = BASE,
+                                           .size = SIZE,
+                                           .streams = r->stream->streams,
+                                           .raw = on_raw,
+                                           .ctx = r};
     r->reader = prof_records_reader_new(&options, &d);
     assert_non_null(r->link);
     assert_non_null(r->reader);
@@ -171,6 +186,8 @@ static void every_sample_comes_once_and_in_order(void **state)
     assert_int_equal(t.packets, 1001);
     assert_int_equal(t.lost + t.duplicates + t.late + t.rejected + t.restarts, 0);
     assert_int_equal(stats(r).packets, 1001);
+    assert_int_equal(r->raw_packets, 1001);
+    assert_int_equal(r->raw_bytes + 4 * 1001, stats(r).bytes);
     assert_int_equal(stats(r).lost + stats(r).restarts + stats(r).bad_records + stats(r).bad_batches, 0);
     assert_true(stats(r).ready);
 }

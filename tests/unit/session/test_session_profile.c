@@ -176,6 +176,66 @@ static void an_exact_share_is_of_now(void **state)
     }
 }
 
+static void expect_same(const struct prof_totals *read, const struct prof_totals *live)
+{
+    assert_int_equal(read->packets, live->packets);
+    assert_int_equal(read->samples, live->samples);
+    assert_int_equal(read->active_samples, live->active_samples);
+    assert_int_equal(read->lost, live->lost);
+    assert_int_equal(read->rejected, 0);
+}
+
+static bool totals_of(struct profiling *p, const char *wanted, struct prof_totals *totals)
+{
+    char name[PROF_SOURCE_NAME_ROOM];
+    for (unsigned i = 0; i < PROF_MAX_SOURCES; i++)
+        if (prof_streams_source_totals(profiling_streams(p), i, name, totals) && strcmp(name, wanted) == 0)
+            return true;
+    return false;
+}
+
+/* What comes through the link is in the capture file like what comes over the network, and is read back. */
+static void sampled_pcs_are_captured_and_read_back(void **state)
+{
+    struct fixture *f = *state;
+    struct diag d = DIAG_INIT;
+    struct prof_totals live[2], all, read;
+    struct profiling_file_stats stats;
+    char path[] = "session_capture_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct capture_writer *capture = capture_writer_open(path, 0, &d);
+    assert_non_null(capture);
+    assert_int_equal(session_capture(f->session, capture, &d), CORRAL_OK);
+    assert_int_equal(session_start_pcsr(f->session, &d), CORRAL_OK);
+    assert_int_equal(session_run_for(f->session, 200 * NS_PER_MS, NULL, &d), CORRAL_OK);
+    assert_int_equal(session_stop_profile(f->session, &d), CORRAL_OK);
+    assert_true(totals_of(session_profiling(f->session), "pcsr:core0", &live[0]));
+    assert_true(totals_of(session_profiling(f->session), "pcsr:core1", &live[1]));
+    session_profile_totals(f->session, &all);
+    assert_true(live[0].packets > 2 && live[1].packets > 2);
+    assert_true(all.packets > live[0].packets + live[1].packets); /* and the datagrams */
+    session_close(f->session);
+    f->session = NULL;
+    assert_int_equal(capture_writer_close(capture, &d), CORRAL_OK);
+
+    struct host_clock *clock = host_clock_new_real();
+    const struct profiling_options options = {.clock = clock};
+    struct profiling *p = profiling_new(&options, &d);
+    assert_non_null(p);
+    enum corral_err err = profiling_read_capture(p, path, PROF_PORT, false, NULL, NULL, NULL, &stats, &d);
+    unlink(path);
+    assert_int_equal(err, CORRAL_OK);
+    assert_false(stats.damaged);
+    assert_true(totals_of(p, "pcsr:core0", &read));
+    expect_same(&read, &live[0]);
+    assert_true(totals_of(p, "pcsr:core1", &read));
+    expect_same(&read, &live[1]);
+    profiling_free(p);
+    host_clock_free(clock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +246,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_export_shows_whose_packets_were_lost, open_session, close_session),
         cmocka_unit_test_setup_teardown(an_exact_share_of_an_absurd_range_ends, open_session, close_session),
         cmocka_unit_test_setup_teardown(an_exact_share_is_of_now, open_session, close_session),
+        cmocka_unit_test_setup_teardown(sampled_pcs_are_captured_and_read_back, open_session, close_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
