@@ -3,7 +3,7 @@
  * Folded stacks, as flamegraph.pl and speedscope read them: "track;root;...;leaf count", a line a stack.
  * The format has no escapes, so what would end a frame, a line or the count is replaced in names. It has no
  * place for losses either: they are in the track's name, and never in a frame that nobody sampled. A track
- * that lost packets and has no sample at all is a line with a count of 0.
+ * that lost something and has no sample at all is a line with a count of 0.
  */
 #include "export/export_profile.h"
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "export/export_file.h"
+#include "export/export_text.h"
 
 /* Control characters are written as spaces. */
 static bool is_space(char c)
@@ -48,10 +49,9 @@ static void put_name(FILE *out, const char *name)
 
 static void put_track(FILE *out, const struct export_track *track)
 {
+    char loss[EXPORT_LOSS_ROOM];
     put_name(out, track->name);
-    if (track->lost_packets > 0)
-        fprintf(out, " (%" PRIu64 " packet%s lost)", track->lost_packets,
-                track->lost_packets == 1 ? "" : "s");
+    fputs(export_text_loss(track, loss), out);
 }
 
 static bool has_samples(const struct export_track *track)
@@ -70,7 +70,7 @@ enum corral_err export_folded(const struct export_profile *profile, const char *
         return err;
     for (size_t t = 0; t < profile->count; t++) {
         const struct export_track *track = &profile->tracks[t];
-        if (track->lost_packets > 0 && !has_samples(track)) {
+        if ((track->lost_packets || track->unplaced) && !has_samples(track)) {
             put_track(f.out, track); /* readers skip a count of 0; whoever looks sees it */
             fputs(" 0\n", f.out);
         }

@@ -37,6 +37,7 @@ struct export_track {
     size_t count;
     uint64_t lost_packets; /* shown, never averaged over */
     double sampling_hz;    /* <= 0 = not known */
+    uint64_t unplaced;     /* samples that are in no stack: there was no room for their addresses */
 };
 
 struct export_mapping {

@@ -95,10 +95,9 @@ static void put_stack(FILE *out, struct frame_table *t, const struct export_stac
 }
 
 /* Nobody shows a profile's other texts, so what was lost is in the names. */
-static bool put_name_with_loss(FILE *out, const char *name, uint64_t lost)
+static bool put_name_with_loss(FILE *out, const struct export_track *track)
 {
-    const struct export_track track = {.name = name, .lost_packets = lost};
-    char *text = export_text_track(&track);
+    char *text = export_text_track(track);
     if (text)
         export_file_json_string(out, text);
     free(text);
@@ -109,7 +108,7 @@ static bool put_profile(FILE *out, struct frame_table *t, const struct export_tr
 {
     uint64_t total = 0;
     fputs("{\"type\":\"sampled\",\"name\":", out);
-    bool ok = put_name_with_loss(out, track->name, track->lost_packets);
+    bool ok = put_name_with_loss(out, track);
     fputs(",\"unit\":\"none\",\"startValue\":0,\"samples\":[", out);
     for (size_t i = 0; i < track->count; i++) {
         fputs(i ? ",\n[" : "\n[", out);
@@ -129,12 +128,14 @@ static bool put_all(FILE *out, struct frame_table *t, const struct export_profil
 {
     const char *title = profile->title ? profile->title : "corral";
     const struct export_track empty = {.name = title};
-    uint64_t lost = 0;
+    struct export_track all = empty;
     bool ok = add_frames(t, profile);
-    for (size_t i = 0; i < profile->count; i++)
-        lost = export_add(lost, profile->tracks[i].lost_packets);
+    for (size_t i = 0; i < profile->count; i++) {
+        all.lost_packets = export_add(all.lost_packets, profile->tracks[i].lost_packets);
+        all.unplaced = export_add(all.unplaced, profile->tracks[i].unplaced);
+    }
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":", out);
-    ok = put_name_with_loss(out, title, lost) && ok;
+    ok = put_name_with_loss(out, &all) && ok;
     fputs(",\"exporter\":\"corral " CORRAL_VERSION "\",\"activeProfileIndex\":0,\"shared\":{\"frames\":[",
           out);
     put_frames(out, t);

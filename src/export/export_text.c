@@ -76,16 +76,26 @@ char *export_text_note(const struct export_profile *profile)
     return text;
 }
 
+const char *export_text_loss(const struct export_track *track, char out[EXPORT_LOSS_ROOM])
+{
+    uint64_t lost = track->lost_packets, unplaced = track->unplaced;
+    size_t used = 0;
+    out[0] = '\0';
+    if (lost)
+        used = (size_t)snprintf(out, EXPORT_LOSS_ROOM, " (%" PRIu64 " packet%s lost%s", lost, plural(lost),
+                                unplaced ? "" : ")");
+    if (unplaced)
+        snprintf(out + used, EXPORT_LOSS_ROOM - used, "%s%" PRIu64 " sample%s without a place)",
+                 lost ? ", " : " (", unplaced, plural(unplaced));
+    return out;
+}
+
 char *export_text_track(const struct export_track *track)
 {
     char *text = NULL;
+    char loss[EXPORT_LOSS_ROOM];
     char *name = export_text_clean(track->name);
-    int made = -1;
-    if (name && track->lost_packets)
-        made = asprintf(&text, "%s (%" PRIu64 " packet%s lost)", name, track->lost_packets,
-                        plural(track->lost_packets));
-    if (!track->lost_packets)
-        return name;
+    int made = name ? asprintf(&text, "%s%s", name, export_text_loss(track, loss)) : -1;
     free(name);
     return made < 0 ? NULL : text;
 }

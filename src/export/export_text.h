@@ -20,7 +20,11 @@ const char *export_text_grouped(uint64_t value, char out[EXPORT_GROUPED_ROOM]);
  * say. To be freed; NULL without memory. */
 char *export_text_note(const struct export_profile *profile);
 
-/* "NAME", or "NAME (3 packets lost)". To be freed; NULL without memory. */
+/* What a track has lost: "", or " (3 packets lost, 5 samples without a place)". Returns `out`. */
+#define EXPORT_LOSS_ROOM 96
+const char *export_text_loss(const struct export_track *track, char out[EXPORT_LOSS_ROOM]);
+
+/* Its name with that behind it. To be freed; NULL without memory. */
 char *export_text_track(const struct export_track *track);
 
 /* The largest value instead of a wrong one. */

@@ -164,6 +164,7 @@ static void draw_tracks(struct drawing *w, struct symbol_space *const *spaces, s
             .stacks = &w->stacks[first],
             .lost_packets = r->sources[s].totals.lost,
             .sampling_hz = r->sources[s].sampling_hz > 0 ? r->sources[s].sampling_hz : 0,
+            .unplaced = r->sources[s].overflow,
         };
         for (size_t i = 0; i < r->stack_count; i++) {
             if (r->stacks[i].source != s)

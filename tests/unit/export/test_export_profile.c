@@ -260,11 +260,43 @@ static void what_cannot_be_written_leaves_nothing(void **state)
     }
 }
 
+/* Samples that had no room in the table are in no stack: the file must not look whole. */
+static void samples_without_a_place_are_said(void **state)
+{
+    (void)state;
+    static const struct export_track full[] = {
+        {.name = "core0", .stacks = core0_stacks, .count = 1, .lost_packets = 2, .unplaced = 9},
+        {.name = "core1", .stacks = core1_stacks, .count = 1, .unplaced = 1},
+        {.name = "core2", .unplaced = 5},
+    };
+    static const struct export_profile overfull = {"t", full, COUNT(full)};
+    char folder[32], path[64];
+    struct diag d = DIAG_INIT;
+    make_folder(folder);
+    snprintf(path, sizeof(path), "%s/p", folder);
+    assert_int_equal(export_folded(&overfull, path, &d), CORRAL_OK);
+    char *text = read_whole(path);
+    assert_string_equal(text, "core0 (2 packets lost, 9 samples without a place);main;work;crc32 41\n"
+                              "core1 (1 sample without a place);main;work 5\n"
+                              "core2 (5 samples without a place) 0\n");
+    free(text);
+    assert_int_equal(export_speedscope(&overfull, path, &d), CORRAL_OK);
+    json_t *root = read_json(path);
+    assert_string_equal(json_string_value(json_object_get(root, "name")),
+                        "t (2 packets lost, 15 samples without a place)");
+    const json_t *first = json_array_get(json_object_get(root, "profiles"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "name")),
+                        "core0 (2 packets lost, 9 samples without a place)");
+    json_decref(root);
+    remove_folder(folder, path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_lines_are_exact),
         cmocka_unit_test(folded_final_numbers_are_no_second_count),
+        cmocka_unit_test(samples_without_a_place_are_said),
         cmocka_unit_test(speedscope_holds_every_stack),
         cmocka_unit_test(speedscope_of_nothing_is_still_a_profile),
         cmocka_unit_test(many_frames_stay_distinct),
