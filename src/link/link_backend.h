@@ -21,6 +21,13 @@ struct link_backend {
      * read before it; a DP read of RDBUFF (0xC) gives that of the last. Block reads then cost one transfer a
      * word. */
     enum dap_ack (*dap_posted)(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);
+    /* Optional, beside `dap`: `count` reads or writes of one AP register in one go, WAIT repeated within
+     * bounds. Complete when it returns OK: a failed write is not left to be seen later. *done: how many of
+     * them, from the first, are known to have happened. */
+    enum dap_ack (*dap_block)(void *ctx, bool read, uint8_t addr, uint32_t *values, uint32_t count,
+                              uint32_t *done);
+    /* Optional, beside `dap`: why the last transfer came to DAP_ACK_NONE. Sets *d, or leaves it as it is. */
+    void (*explain)(void *ctx, struct diag *d);
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
     uint64_t (*wire_clocks)(void *ctx);
     void (*close)(void *ctx);

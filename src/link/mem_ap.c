@@ -116,6 +116,17 @@ static enum corral_err describe(struct diag *d, enum corral_err code, const char
     return diag_set(d, code, "AP %" PRIu32 " answered %s at address 0x%08" PRIx64, ap, what, address);
 }
 
+static enum corral_err dead(struct mem_ap *m, const char *sentence, struct diag *d)
+{
+    struct diag own = DIAG_INIT;
+    d = d ? d : &own; /* the code is the caller's whether or not he wants the sentence */
+    m->select_known = false;
+    diag_set(d, CORRAL_ERR_LINK_DOWN, "%s", sentence);
+    if (m->backend->explain)
+        m->backend->explain(m->ctx, d);
+    return d->code;
+}
+
 /* Sets the diag for a transfer that was not acknowledged, and makes the port usable again. */
 static enum corral_err recover(struct mem_ap *m, enum dap_ack ack, const char *space, uint32_t ap,
                                uint64_t address, struct diag *d)
@@ -131,7 +142,7 @@ static enum corral_err recover(struct mem_ap *m, enum dap_ack ack, const char *s
         enum dap_ack aborted = m->backend->dap(m->ctx, false, false, DP_ABORT, &value);
         m->select_known = false; /* the AP must be selected anew (sheet 2.2) */
         if (aborted != DAP_ACK_OK && aborted != DAP_ACK_FAULT && aborted != DAP_ACK_WAIT)
-            return diag_set(d, CORRAL_ERR_LINK_DOWN, "the target stopped answering");
+            return dead(m, "the target stopped answering", d);
         describe(d, CORRAL_ERR_LINK_WAIT, "WAIT without end", space, ap, address);
         diag_hint(d,
                   "the transaction was aborted; the bus behind this access port may be stuck or unclocked");
@@ -140,7 +151,7 @@ static enum corral_err recover(struct mem_ap *m, enum dap_ack ack, const char *s
     if (ack != DAP_ACK_FAULT) {
         m->select_known = false;
         if (ack == DAP_ACK_NONE)
-            return diag_set(d, CORRAL_ERR_LINK_DOWN, "the target does not answer (no acknowledge)");
+            return dead(m, "the target does not answer (no acknowledge)", d);
         return diag_set(d, CORRAL_ERR_LINK_PROTOCOL, "the target answered the undefined acknowledge %u",
                         (unsigned)ack);
     }
@@ -148,15 +159,11 @@ static enum corral_err recover(struct mem_ap *m, enum dap_ack ack, const char *s
     /* Only CTRL/STAT and ABORT get through now. DPBANKSEL stays as it was: where it is not 0 the value read
      * is another register's, which is only used for the sentence. */
     uint32_t stat = 0;
-    if (transfer(m, false, false, true, DP_CTRL_STAT, &stat) == DAP_ACK_NONE) {
-        m->select_known = false;
-        return diag_set(d, CORRAL_ERR_LINK_DOWN, "the target stopped answering");
-    }
+    if (transfer(m, false, false, true, DP_CTRL_STAT, &stat) == DAP_ACK_NONE)
+        return dead(m, "the target stopped answering", d);
     value = ABORT_CLEAR_ALL;
-    if (transfer(m, false, false, false, DP_ABORT, &value) == DAP_ACK_NONE) {
-        m->select_known = false;
-        return diag_set(d, CORRAL_ERR_LINK_DOWN, "the target stopped answering");
-    }
+    if (transfer(m, false, false, false, DP_ABORT, &value) == DAP_ACK_NONE)
+        return dead(m, "the target stopped answering", d);
     describe(d, CORRAL_ERR_LINK_FAULT, "FAULT", space, ap, address);
     if (stat & CTRL_STICKY)
         diag_hint(d, "CTRL/STAT was 0x%08" PRIx32 "; the sticky errors have been cleared", stat);
@@ -317,6 +324,32 @@ static uint32_t run_length(const struct link_access *a, uint32_t address, uint32
     return left < room ? left : room;
 }
 
+#define BLOCK_WORDS 256u
+
+/* A run handed over as a whole. */
+static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
+                                 struct diag *d)
+{
+    uint32_t values[BLOCK_WORDS];
+    bool read = a->op == LINK_MEM_READ;
+    while (n) {
+        uint32_t address = (uint32_t)a->address + first * a->size;
+        uint32_t k = n < BLOCK_WORDS ? n : BLOCK_WORDS, done = 0;
+        for (uint32_t i = 0; i < k; i++)
+            values[i] = read ? 0 : lanes_in(a, first + i, address + i * a->size);
+        enum dap_ack ack = m->backend->dap_block(m->ctx, read, AP_DRW, values, k, &done);
+        done = done < k ? done : k;
+        for (uint32_t i = 0; read && i < done; i++)
+            lanes_out(a, first + i, address + i * a->size, values[i]);
+        a->done += done;
+        if (ack != DAP_ACK_OK)
+            return recover(m, ack, "mem", a->ap, address + (done < k ? done : k - 1) * a->size, d);
+        first += k;
+        n -= k;
+    }
+    return CORRAL_OK;
+}
+
 static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
                                 struct diag *d)
 {
@@ -384,7 +417,10 @@ static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct di
             err = set_select(m, a->ap, AP_DRW, d);
         if (err)
             break;
-        err = write ? write_run(m, a, i, n, d) : read_run(m, a, i, n, d);
+        if (m->backend->dap_block)
+            err = block_run(m, a, i, n, d);
+        else
+            err = write ? write_run(m, a, i, n, d) : read_run(m, a, i, n, d);
         if (err)
             break;
         if (increment) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "link/dry.h"
+#include "link/jtag.h"
 #include "link/shm.h"
 #include "session/config.h"
 #include "session/session_internal.h"
@@ -69,13 +70,14 @@ const char *session_link_words(const char *command_line, const struct config *co
 
 struct host_clock *session_clock_for(const char *spec, struct diag *d)
 {
-    bool shm = is_kind(spec, "shm");
-    if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !shm) {
+    bool real = is_kind(spec, "shm") || is_kind(spec, "jtag");
+    if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !real) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
-        diag_hint(d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE] and dry[:PRESETS]");
+        diag_hint(
+            d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE], dry[:PRESETS] and jtag:HOST:PORT");
         return NULL;
     }
-    struct host_clock *clock = shm ? host_clock_new_real() : host_clock_new_virtual();
+    struct host_clock *clock = real ? host_clock_new_real() : host_clock_new_virtual();
     if (!clock)
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     return clock;
@@ -88,6 +90,8 @@ struct link *session_open_link_with(const char *spec, const struct link_sim_opti
     options.clock = clock;
     if (is_kind(spec, "shm"))
         return link_shm_open(spec, clock, d);
+    if (is_kind(spec, "jtag"))
+        return link_jtag_open(spec, clock, d);
     return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
 }
 

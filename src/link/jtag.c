@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See jtag.h. DP and AP transfers of a JTAG-DP: cross-trigger sheet 2.1 and 2.2 (last paragraph), case B21.
+ *
+ * A scan shifts a request in and the answer to the one before out. Its acknowledge says whether that one had
+ * ended: on WAIT the new request was dropped. A fault shows in CTRL/STAT only, so whatever reads or writes
+ * memory ends with a look there. In a block requests follow without waiting for their acknowledges; for that
+ * CTRL/STAT.ORUNDETECT makes the port drop everything behind a WAIT, and the block goes on from there.
+ *
+ * Must never repeat an access that the port has taken.
+ */
+#include "link/jtag.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link/jtag_wire.h"
+#include "link/link_backend.h"
+
+enum { IR_ABORT = 0x8, IR_DPACC = 0xA, IR_APACC = 0xB };
+enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_RDBUFF = 0xC };
+enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2 };
+
+#define CTRL_ORUNDETECT 0x01u
+#define CTRL_STICKYORUN 0x02u
+#define CTRL_STICKYCMP  0x10u
+#define CTRL_STICKYERR  0x20u
+#define CTRL_STICKY     (CTRL_STICKYORUN | CTRL_STICKYCMP | CTRL_STICKYERR)
+#define CTRL_WDATAERR   0x80u
+
+#define ABORT_DAPABORT   0x01u
+#define ABORT_STKCMPCLR  0x02u
+#define ABORT_STKERRCLR  0x04u
+#define ABORT_ORUNERRCLR 0x10u
+
+#define ACCESS_BITS 35u
+#define BATCH       256u /* requests in one go */
+#define WAIT_NS     (100 * NS_PER_MS)
+
+_Static_assert(BATCH + 2 <= JTAG_WIRE_SCANS, "a batch and its end fit in a run");
+
+struct jtag {
+    struct jtag_wire *wire;
+    struct host_clock *clock;
+    uint32_t ctrl; /* CTRL/STAT as last written, without sticky bits */
+    /* The port has taken this AP read, but its value has not come yet. */
+    bool read_taken;
+    uint8_t read_taken_addr;
+    bool lost; /* an acknowledge that is none: the TAP must be reset */
+    struct diag why;
+};
+
+struct answer {
+    unsigned ack;
+    uint32_t data;
+};
+
+static unsigned request(struct jtag *j, bool ap, bool read, uint8_t addr, uint32_t data)
+{
+    uint64_t bits = (uint64_t)data << 3 | (uint64_t)(addr >> 2 & 3u) << 1 | (read ? 1u : 0u);
+    return jtag_wire_scan(j->wire, ap ? IR_APACC : IR_DPACC, bits, ACCESS_BITS);
+}
+
+/* False with the reason kept when it is no acknowledge. */
+static bool take(struct jtag *j, unsigned scan, struct answer *a)
+{
+    uint64_t bits = jtag_wire_value(j->wire, scan);
+    a->ack = (unsigned)(bits & 7u);
+    a->data = (uint32_t)(bits >> 3);
+    if (a->ack == JTAG_OK_FAULT || a->ack == JTAG_WAIT)
+        return true;
+    j->lost = true;
+    if (a->ack == 0 || a->ack == 7)
+        diag_set(&j->why, CORRAL_ERR_LINK_DOWN,
+                 "the debug port behind %s does not answer (no acknowledge, TDO is %s)",
+                 jtag_wire_name(j->wire), a->ack ? "high" : "low");
+    else
+        diag_set(&j->why, CORRAL_ERR_LINK_PROTOCOL,
+                 "the debug port behind %s answered the undefined acknowledge %u", jtag_wire_name(j->wire),
+                 a->ack);
+    return false;
+}
+
+/* One request whose answer nobody needs. */
+static enum dap_ack simple(struct jtag *j, bool ap, uint8_t addr, uint32_t data)
+{
+    struct answer a;
+    unsigned scan = request(j, ap, false, addr, data);
+    if (!jtag_wire_run(j->wire) || !take(j, scan, &a))
+        return DAP_ACK_NONE;
+    return a.ack == JTAG_WAIT ? DAP_ACK_WAIT : DAP_ACK_OK;
+}
+
+/*
+ * What ends an access: CTRL/STAT is read, whose scan brings the last answer, and one more scan brings
+ * CTRL/STAT: either of RDBUFF, which does nothing, or a write of CTRL/STAT.
+ */
+enum due { DUE_NOTHING, DUE_LAST, DUE_STAT };
+
+struct ending {
+    bool write_ctrl;
+    uint32_t ctrl;
+    unsigned first; /* of its two scans */
+    enum due due;   /* what the next answer is */
+    bool complete;
+    uint32_t last, stat;
+};
+
+static void ending_put(struct jtag *j, struct ending *e)
+{
+    e->first = request(j, false, true, DP_CTRL_STAT, 0);
+    if (e->write_ctrl)
+        request(j, false, false, DP_CTRL_STAT, e->ctrl);
+    else
+        request(j, false, true, DP_RDBUFF, 0);
+}
+
+static bool ending_take(struct jtag *j, struct ending *e)
+{
+    bool have_stat = false;
+    for (unsigned i = 0; i < 2; i++) {
+        struct answer a;
+        if (!take(j, e->first + i, &a))
+            return false;
+        if (a.ack == JTAG_WAIT)
+            continue;
+        if (e->due == DUE_LAST)
+            e->last = a.data;
+        if (e->due == DUE_STAT) {
+            e->stat = a.data;
+            have_stat = true;
+        }
+        e->due = i == 0 ? DUE_STAT : DUE_NOTHING;
+        e->complete = i == 1 && have_stat;
+    }
+    return true;
+}
+
+/* After the run that had it queued: until it is complete. WAIT when that takes too long. */
+static enum dap_ack ending_finish(struct jtag *j, struct ending *e)
+{
+    struct deadline limit = deadline_in(j->clock, WAIT_NS);
+    for (unsigned i = 0;; i++) {
+        if (i) {
+            ending_put(j, e);
+            if (!jtag_wire_run(j->wire))
+                return DAP_ACK_NONE;
+        }
+        if (!ending_take(j, e))
+            return DAP_ACK_NONE;
+        if (e->complete)
+            return DAP_ACK_OK;
+        if (i > 1 && deadline_passed(&limit))
+            return DAP_ACK_WAIT;
+    }
+}
+
+static enum dap_ack read_ap(struct jtag *j, uint8_t addr, uint32_t *value)
+{
+    struct ending e = {.due = DUE_LAST};
+    bool taken = j->read_taken && j->read_taken_addr == addr;
+    unsigned scan = 0;
+    j->read_taken = false;
+    if (!taken)
+        scan = request(j, true, true, addr, 0);
+    ending_put(j, &e);
+    if (!jtag_wire_run(j->wire))
+        return DAP_ACK_NONE;
+    if (!taken) {
+        struct answer a;
+        if (!take(j, scan, &a))
+            return DAP_ACK_NONE;
+        if (a.ack == JTAG_WAIT)
+            return DAP_ACK_WAIT;
+    }
+    enum dap_ack ack = ending_finish(j, &e);
+    if (ack == DAP_ACK_WAIT) {
+        j->read_taken = e.due == DUE_LAST;
+        j->read_taken_addr = addr;
+    }
+    if (ack == DAP_ACK_OK && (e.stat & CTRL_STICKY))
+        ack = DAP_ACK_FAULT;
+    *value = e.last;
+    return ack;
+}
+
+static enum dap_ack read_dp(struct jtag *j, uint8_t addr, uint32_t *value)
+{
+    struct answer a, b;
+    unsigned scan = request(j, false, true, addr, 0);
+    request(j, false, true, DP_RDBUFF, 0);
+    if (!jtag_wire_run(j->wire) || !take(j, scan, &a) || !take(j, scan + 1, &b))
+        return DAP_ACK_NONE;
+    if (a.ack == JTAG_WAIT || b.ack == JTAG_WAIT)
+        return DAP_ACK_WAIT;
+    *value = b.data;
+    /* The first debug ports have no DPIDR behind JTAG; their IDCODE says the same. */
+    const struct link_jtag_info *info = jtag_wire_info(j->wire);
+    if (addr == DP_DPIDR && b.data == 0)
+        *value = info->idcode[info->dap];
+    return DAP_ACK_OK;
+}
+
+/* ABORT as on SWD: here only DAPABORT is its own, sticky bits are cleared by writing them to CTRL/STAT. */
+static enum dap_ack abort_access(struct jtag *j, uint32_t value)
+{
+    uint32_t sticky = (value & ABORT_STKCMPCLR ? CTRL_STICKYCMP : 0) |
+                      (value & ABORT_STKERRCLR ? CTRL_STICKYERR : 0) |
+                      (value & ABORT_ORUNERRCLR ? CTRL_STICKYORUN : 0);
+    if (value & ABORT_DAPABORT) {
+        jtag_wire_scan(j->wire, IR_ABORT, (uint64_t)ABORT_DAPABORT << 3, ACCESS_BITS);
+        if (!jtag_wire_run(j->wire))
+            return DAP_ACK_NONE;
+    }
+    return sticky ? simple(j, false, DP_CTRL_STAT, j->ctrl | sticky) : DAP_ACK_OK;
+}
+
+/* False when nothing can be done on this wire any more. */
+static bool ready(struct jtag *j)
+{
+    if (jtag_wire_failed(j->wire))
+        return false;
+    if (j->lost)
+        jtag_wire_reset(j->wire);
+    j->lost = false;
+    return true;
+}
+
+static enum dap_ack jtag_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value)
+{
+    struct jtag *j = ctx;
+    if (!ready(j))
+        return DAP_ACK_NONE;
+    if (ap && read)
+        return read_ap(j, addr, value);
+    j->read_taken = false;
+    if (ap)
+        return simple(j, true, addr, *value);
+    if (read)
+        return read_dp(j, addr, value);
+    if (addr == DP_ABORT)
+        return abort_access(j, *value);
+    uint32_t data = *value;
+    if (addr == DP_CTRL_STAT) { /* as on SWD, where sticky bits cannot be written */
+        data &= ~(CTRL_STICKY | CTRL_WDATAERR | CTRL_ORUNDETECT);
+        j->ctrl = data;
+    }
+    return simple(j, false, addr, data);
+}
+
+static enum dap_ack detect_overruns(struct jtag *j)
+{
+    struct deadline limit = deadline_in(j->clock, WAIT_NS);
+    for (unsigned i = 0;; i++) {
+        enum dap_ack ack = simple(j, false, DP_CTRL_STAT, j->ctrl | CTRL_ORUNDETECT | CTRL_STICKYORUN);
+        if (ack != DAP_ACK_WAIT || (i > 1 && deadline_passed(&limit)))
+            return ack;
+    }
+}
+
+/* `n` accesses at most. *taken: how many the port has done, when the result is OK. */
+static enum dap_ack batch(struct jtag *j, bool read, uint8_t addr, uint32_t *values, uint32_t n,
+                          uint32_t *taken)
+{
+    /* A single access has nothing behind it that could get past a WAIT. */
+    struct ending e = {.write_ctrl = n > 1, .ctrl = j->ctrl};
+    bool dropped = false;
+    *taken = 0;
+    if (n > 1) {
+        enum dap_ack ack = detect_overruns(j);
+        if (ack != DAP_ACK_OK)
+            return ack;
+    }
+    unsigned first = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned scan = request(j, true, read, addr, read ? 0 : values[i]);
+        first = i ? first : scan;
+    }
+    ending_put(j, &e);
+    if (!jtag_wire_run(j->wire))
+        return DAP_ACK_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        struct answer a;
+        if (!take(j, first + i, &a))
+            return DAP_ACK_NONE;
+        if (a.ack == JTAG_WAIT) {
+            dropped = true;
+            continue;
+        }
+        if (e.due == DUE_LAST && read)
+            values[*taken - 1] = a.data;
+        e.due = DUE_NOTHING;
+        if (!dropped) {
+            e.due = DUE_LAST;
+            ++*taken;
+        }
+    }
+    bool last_due = e.due == DUE_LAST;
+    enum dap_ack ack = ending_finish(j, &e);
+    if (ack == DAP_ACK_WAIT && last_due)
+        --*taken; /* it may never end */
+    if (ack != DAP_ACK_OK)
+        return ack;
+    if (e.stat & (CTRL_STICKYERR | CTRL_STICKYCMP))
+        return DAP_ACK_FAULT;
+    if (last_due && read)
+        values[*taken - 1] = e.last;
+    if (dropped && n > 1 && !(e.stat & CTRL_STICKYORUN)) {
+        diag_set(&j->why, CORRAL_ERR_LINK_PROTOCOL,
+                 "the debug port behind %s answered WAIT in a block and did not drop what followed",
+                 jtag_wire_name(j->wire));
+        j->lost = true;
+        return DAP_ACK_NONE;
+    }
+    return e.stat & CTRL_STICKYORUN ? simple(j, false, DP_CTRL_STAT, e.ctrl | CTRL_STICKYORUN) : DAP_ACK_OK;
+}
+
+static enum dap_ack jtag_dap_block(void *ctx, bool read, uint8_t addr, uint32_t *values, uint32_t count,
+                                   uint32_t *done)
+{
+    struct jtag *j = ctx;
+    struct deadline limit = deadline_in(j->clock, WAIT_NS);
+    *done = 0;
+    j->read_taken = false;
+    if (!ready(j))
+        return DAP_ACK_NONE;
+    uint32_t most = BATCH;
+    for (unsigned idle = 0; *done < count;) {
+        uint32_t n = count - *done < most ? count - *done : most, taken;
+        enum dap_ack ack = batch(j, read, addr, values + *done, n, &taken);
+        if (ack == DAP_ACK_OK || ack == DAP_ACK_WAIT)
+            *done += taken;
+        if (ack != DAP_ACK_OK)
+            return ack; /* of what a fault was in, nothing is known to have happened (case B21) */
+        /* Where the target is slow, long batches are mostly dropped. */
+        most = taken < n ? taken + 1 : most < BATCH / 2 ? most * 2 : BATCH;
+        if (taken) {
+            limit = deadline_in(j->clock, WAIT_NS);
+            idle = 0;
+        } else if (++idle > 1 && deadline_passed(&limit)) {
+            return DAP_ACK_WAIT;
+        }
+    }
+    return DAP_ACK_OK;
+}
+
+static void jtag_explain(void *ctx, struct diag *d)
+{
+    const struct jtag *j = ctx;
+    const struct diag *why = jtag_wire_failed(j->wire) ? jtag_wire_why(j->wire) : &j->why;
+    if (d && why->code != CORRAL_OK)
+        *d = *why;
+}
+
+static uint64_t jtag_clocks(void *ctx)
+{
+    const struct jtag *j = ctx;
+    return jtag_wire_clocks(j->wire);
+}
+
+static void jtag_close(void *ctx)
+{
+    struct jtag *j = ctx;
+    if (!j)
+        return;
+    jtag_wire_close(j->wire);
+    free(j);
+}
+
+static const struct link_backend jtag_backend = {
+    .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIRE,
+    .dap = jtag_dap,
+    .dap_block = jtag_dap_block,
+    .explain = jtag_explain,
+    .wire_clocks = jtag_clocks,
+    .close = jtag_close,
+};
+
+struct link *link_jtag_open(const char *spec, struct host_clock *clock, struct diag *d)
+{
+    struct diag own = DIAG_INIT;
+    d = d ? d : &own;
+    const char *words = strncmp(spec, "jtag:", 5) == 0 ? spec + 5 : "";
+    struct jtag *j = calloc(1, sizeof(*j));
+    if (!j) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    j->clock = clock;
+    j->wire = jtag_wire_open(words, d);
+    uint32_t ctrl = 0;
+    if (j->wire && read_dp(j, DP_CTRL_STAT, &ctrl) == DAP_ACK_NONE) {
+        jtag_explain(j, d);
+        jtag_close(j);
+        return NULL;
+    }
+    j->ctrl = ctrl & 0x54000000u; /* what was requested before us stays so */
+    struct link *link = j->wire ? link_new(&jtag_backend, j, spec, clock) : NULL;
+    if (!link) {
+        if (j->wire)
+            diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        jtag_close(j);
+    }
+    return link;
+}
+
+bool link_jtag_get_info(struct link *link, struct link_jtag_info *info)
+{
+    const struct jtag *j = link_backend_ctx(link, &jtag_backend);
+    if (!j)
+        return false;
+    *info = *jtag_wire_info(j->wire);
+    return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pins of a JTAG chain behind a remote_bitbang server: movements are queued and sent in lumps, samples
+ * of TDO are collected, and the scans of one TAP are wrapped in what the chain's other TAPs need. Knows TAPs,
+ * not debug ports. For jtag.c only.
+ *
+ * A wire that failed once stays dead: every call after it does nothing, and `why` says what happened.
+ */
+#ifndef CORRAL_LINK_JTAG_WIRE_H
+#define CORRAL_LINK_JTAG_WIRE_H
+
+#include "link/jtag.h"
+#include "link/link_tcp.h"
+
+#define JTAG_WIRE_SCANS 264 /* that may be queued before jtag_wire_run */
+
+struct jtag_wire;
+
+/* Connects, resets the chain and finds out who is on it. NULL with *d set. */
+struct jtag_wire *jtag_wire_open(const char *words, struct diag *d);
+void jtag_wire_close(struct jtag_wire *w); /* says good-bye to the server; NULL is allowed */
+
+/* TAPs to Test-Logic-Reset and Run-Test/Idle; instructions are IDCODE or BYPASS then. */
+void jtag_wire_reset(struct jtag_wire *w);
+
+/* Queue a scan of the debug port's TAP, `bits` long: of the instruction first where it is another one than
+ * before. Returns its index for jtag_wire_value. */
+unsigned jtag_wire_scan(struct jtag_wire *w, unsigned instruction, uint64_t data, unsigned bits);
+/* Send what is queued and wait for the answers. False when the wire is dead. */
+bool jtag_wire_run(struct jtag_wire *w);
+uint64_t jtag_wire_value(const struct jtag_wire *w, unsigned scan); /* what came out; until the next scan */
+
+bool jtag_wire_failed(const struct jtag_wire *w);
+const struct diag *jtag_wire_why(const struct jtag_wire *w);
+const char *jtag_wire_name(const struct jtag_wire *w);
+uint64_t jtag_wire_clocks(const struct jtag_wire *w);
+const struct link_jtag_info *jtag_wire_info(const struct jtag_wire *w);
+
+#endif
