@@ -19,7 +19,8 @@ def main():
     with open(page_path, encoding="utf-8") as f:
         page = f.read()
     script = block(page, "ld")
-    edits = re.findall(r"-e 's/(0x\w+)/(0x\w+)/'", block(page, "sh"))
+    edits = re.findall(r"^sed.* -e 's/(0x\w+)/(0x\w+)/' -e 's/(0x\w+)/(0x\w+)/' board.ld", page, re.M)
+    edits = [(e[0], e[1]) for e in edits] + [(e[2], e[3]) for e in edits]
     if len(edits) != 2:
         sys.exit("the page's sed line for core 1 is not as expected")
     other = script

@@ -122,8 +122,8 @@ static void example_logs_and_profiles(void **state)
     for (unsigned core = 0; core < BOARD_CORES; core++) {
         const struct profile *p = &profiles[core];
         assert_true(p->samples >= 800);
-        /* Three quarters of the work in spin_long; the rest of the samples wait for the host. */
-        assert_true(p->hits[1] > 100);
+        /* Three quarters of the work in spin_long, and nearly all of the time is this work. */
+        assert_true((p->hits[0] + p->hits[1]) * 100 > p->samples * 95);
         assert_in_range(p->hits[1] * 100 / (p->hits[0] + p->hits[1]), 71, 79);
     }
     board_free(b);
