@@ -253,6 +253,11 @@ void profile_sources_remarks(struct profile_sources *s, const struct prof_report
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "pcsr", "%s", session_pcsr_note(s->session));
     for (size_t i = 0; s->session && i < session_records_count(s->session); i++)
         records_remarks(s->session, i, remarks);
+    if (profiling_control_refused(s->profiling))
+        profiling_remarks_add(remarks, PROFILING_WARNING, -1, "control-lines",
+                              "%.200s: %" PRIu64
+                              " lines of its answers were refused: names of its processes may be missing",
+                              s->o->connect, profiling_control_refused(s->profiling));
     if (profiling_control_lost(s->profiling))
         profiling_remarks_add(remarks, PROFILING_WARNING, -1, "connection",
                               "%s closed the control connection before the end", s->o->connect);

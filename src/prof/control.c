@@ -49,6 +49,7 @@ struct prof_control {
     uint32_t requests[MAX_REQUESTS];
     size_t first, count;
     bool stop, closed;
+    struct prof_control_counts counts; /* as of the bytes read last */
 };
 
 static int64_t now_ns(void)
@@ -170,6 +171,9 @@ static int feed(struct prof_control *c, size_t *got)
     if (n == 0)
         return -1;
     prof_control_text_feed(c->text, data, (size_t)n);
+    pthread_mutex_lock(&c->lock);
+    prof_control_text_counts(c->text, &c->counts);
+    pthread_mutex_unlock(&c->lock);
     *got += (size_t)n;
     return 1;
 }
@@ -439,6 +443,13 @@ bool prof_control_alive(struct prof_control *c)
     bool alive = !c->closed;
     pthread_mutex_unlock(&c->lock);
     return alive;
+}
+
+void prof_control_get_counts(struct prof_control *c, struct prof_control_counts *counts)
+{
+    pthread_mutex_lock(&c->lock);
+    *counts = c->counts;
+    pthread_mutex_unlock(&c->lock);
 }
 
 void prof_control_close(struct prof_control *c)

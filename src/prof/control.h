@@ -70,6 +70,8 @@ struct prof_control *prof_control_open(const struct prof_control_options *option
 enum corral_err prof_control_ask_pid(struct prof_control *c, uint32_t pid, struct diag *d);
 enum corral_err prof_control_ask_vma(struct prof_control *c, struct diag *d);
 bool prof_control_alive(struct prof_control *c); /* false once the target closed the connection */
+/* What was taken and what was refused so far. Any thread. */
+void prof_control_get_counts(struct prof_control *c, struct prof_control_counts *counts);
 /* stop and close, bounded. NULL is allowed. */
 void prof_control_close(struct prof_control *c);
 

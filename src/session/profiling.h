@@ -77,6 +77,8 @@ enum corral_err profiling_control(struct profiling *p, const char *target, int64
 /* Does HOST[:PORT] mean this machine by its words? What it sends then comes to 127.0.0.1. */
 bool profiling_target_is_here(const char *target);
 bool profiling_control_lost(struct profiling *p); /* it was connected, and the target closed it */
+/* Lines of the daemon that were refused, too long, or of more maps than are kept. */
+uint64_t profiling_control_refused(struct profiling *p);
 /* Ask for the maps of processes that matter and are not known yet. Cheap; call it with each display. */
 void profiling_ask_maps(struct profiling *p, const struct prof_report *report);
 

@@ -58,15 +58,16 @@ static void forget(struct profiling *p, uint32_t pid)
     p->map_count = kept;
 }
 
-static void keep(struct profiling *p, const struct profiling_map *map)
+/* False when there is no room. */
+static bool keep(struct profiling *p, const struct profiling_map *map)
 {
     if (p->map_count >= SYMBOL_SPACE_MAX_MAPS)
-        return;
+        return false;
     if (p->map_count == p->map_room) {
         size_t room = p->map_room ? p->map_room * 2 : 64;
         struct profiling_map *more = reallocarray(p->maps, room, sizeof(*more));
         if (!more)
-            return;
+            return false;
         p->maps = more;
         p->map_room = room;
     }
@@ -74,9 +75,10 @@ static void keep(struct profiling *p, const struct profiling_map *map)
     *entry = *map;
     entry->path = strdup(map->path);
     if (!entry->path)
-        return;
+        return false;
     p->map_count++;
     for_spaces(p, add_map, entry);
+    return true;
 }
 
 static void on_begin(void *ctx, uint32_t pid, const char *version)
@@ -95,8 +97,9 @@ static void on_map(void *ctx, uint32_t pid, const struct prof_control_map *map)
     char path[PROF_CONTROL_LINE_MAX + 1];
     snprintf(path, sizeof(path), "%s", map->path);
     pthread_mutex_lock(&p->lock);
-    keep(p, &(struct profiling_map){
-                .pid = pid, .start = map->start, .end = map->end, .offset = map->file_offset, .path = path});
+    p->maps_left_out += !keep(
+        p, &(struct profiling_map){
+               .pid = pid, .start = map->start, .end = map->end, .offset = map->file_offset, .path = path});
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -107,8 +110,9 @@ static void on_module(void *ctx, const struct prof_control_module *module)
     char path[PROF_CONTROL_LINE_MAX + 8];
     snprintf(path, sizeof(path), "%s.ko", module->name);
     pthread_mutex_lock(&p->lock);
-    keep(p, &(struct profiling_map){
-                .start = module->address, .end = module->address + module->size, .path = path});
+    p->maps_left_out +=
+        !keep(p, &(struct profiling_map){
+                     .start = module->address, .end = module->address + module->size, .path = path});
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -203,6 +207,18 @@ bool profiling_control_lost(struct profiling *p)
     return p->control && !prof_control_alive(p->control);
 }
 
+uint64_t profiling_control_refused(struct profiling *p)
+{
+    struct prof_control_counts counts;
+    if (!p->control)
+        return 0;
+    prof_control_get_counts(p->control, &counts);
+    pthread_mutex_lock(&p->lock);
+    uint64_t left_out = p->maps_left_out;
+    pthread_mutex_unlock(&p->lock);
+    return counts.bad_lines + counts.long_lines + counts.ignored + left_out;
+}
+
 void profiling_free_control(struct profiling *p)
 {
     prof_control_close(p->control);
@@ -224,27 +240,46 @@ static bool was_asked(const struct profiling *p, uint32_t pid)
     return false;
 }
 
-/* Samples of process `pid` that no image covers, of one sender after the other. */
-static uint64_t unknown_of(const struct prof_report *report, uint32_t pid)
+/* A process, and samples of it that no image covers. */
+struct unknown {
+    uint32_t pid;
+    uint64_t samples;
+};
+
+static int by_pid(const void *a, const void *b)
 {
-    uint64_t sum = 0;
+    const struct unknown *x = a, *y = b;
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Each process once, over all senders; by sorting, since a hostile sender may name as many as it likes. */
+static size_t find_unknown(const struct prof_report *report, struct unknown *list)
+{
+    size_t n = 0, kept = 0;
     for (size_t i = 0; i < report->function_count; i++)
-        if (report->functions[i].pid == pid && !report->functions[i].image)
-            sum += report->functions[i].self;
-    return sum;
+        if (report->functions[i].pid != 0 && !report->functions[i].image)
+            list[n++] = (struct unknown){report->functions[i].pid, report->functions[i].self};
+    qsort(list, n, sizeof(*list), by_pid);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && list[kept - 1].pid == list[i].pid)
+            list[kept - 1].samples += list[i].samples;
+        else
+            list[kept++] = list[i];
+    }
+    return kept;
 }
 
 void profiling_ask_maps(struct profiling *p, const struct prof_report *report)
 {
     double least = (double)report->totals.active_samples * ASK_SHARE;
-    if (!p->control)
-        return;
-    for (size_t i = 0; i < report->function_count && p->asked_count < PROFILING_MAX_ASKED; i++) {
-        const struct prof_report_function *f = &report->functions[i];
-        if (f->pid == 0 || f->image || was_asked(p, f->pid) || (double)unknown_of(report, f->pid) <= least)
+    struct unknown *list = p->control ? calloc(report->function_count + 1, sizeof(*list)) : NULL;
+    size_t n = list ? find_unknown(report, list) : 0; /* without memory it is asked with a later report */
+    for (size_t i = 0; i < n && p->asked_count < PROFILING_MAX_ASKED; i++) {
+        if ((double)list[i].samples <= least || was_asked(p, list[i].pid))
             continue;
-        if (prof_control_ask_pid(p->control, f->pid, NULL) != CORRAL_OK)
-            return; /* asked again with the next report */
-        p->asked[p->asked_count++] = f->pid;
+        if (prof_control_ask_pid(p->control, list[i].pid, NULL) != CORRAL_OK)
+            break; /* asked again with the next report */
+        p->asked[p->asked_count++] = list[i].pid;
     }
+    free(list);
 }

@@ -61,6 +61,7 @@ struct profiling {
     size_t address_count;
     char addresses[PROFILING_MAX_ADDRESSES][64]; /* the daemon's host, numeric */
     size_t map_count, map_room;
+    uint64_t maps_left_out; /* for want of room */
     struct profiling_map *maps;
     size_t asked_count;
     uint32_t asked[PROFILING_MAX_ASKED];

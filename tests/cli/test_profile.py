@@ -681,6 +681,20 @@ def test_a_target_elsewhere_is_heard_without_more_words(corral):
 # --- the command line -------------------------------------------------------------------------------------
 
 
+def test_what_a_daemon_says_wrong_is_said(corral):
+    server = socket.create_server(("127.0.0.1", 0))
+    p = corral.start("--json", "profile", "--listen", "127.0.0.1:0", "--connect", f"127.0.0.1:{server.getsockname()[1]}",
+                     "--seconds", "0.5")
+    client, _ = server.accept()
+    client.sendall(b"PID:0 v\n8000-9000 r-xp 0 00:00 0 good\n9000-8000 r-xp 0 00:00 0 bad\n" + b"x" * 5000 + b"\ndone\n")
+    out, err = p.communicate(timeout=60)
+    client.close()
+    server.close()
+    assert p.returncode == 0, err
+    said = [x for x in json.loads(out)["remarks"] if x["code"] == "control-lines"]
+    assert len(said) == 1 and said[0]["weight"] == "warning" and ": 2 lines of its answers were refused" in said[0]["text"], out
+
+
 def test_mistakes_of_the_command_line(corral):
     f = known(corral)
     for args, words in ((("--listen", "51080"), "not ADDR:PORT"), (("--listen", "127.0.0.1:70000"), "0 to 65535"),
