@@ -28,6 +28,7 @@ enum {
     OPT_SEED,
     OPT_SECONDS,
     OPT_JTAG,
+    OPT_STLINK,
     OPT_PACE,
     OPT_ELF,
     OPT_CTM_LATENCY,
@@ -46,7 +47,7 @@ static const struct option options[] = {
     {"profile-port", required_argument, NULL, OPT_PROFILE_PORT},
     {"seed", required_argument, NULL, OPT_SEED},
     {"seconds", required_argument, NULL, OPT_SECONDS},
-    {"stlink", required_argument, NULL, OPT_NOT_YET},
+    {"stlink", required_argument, NULL, OPT_STLINK},
     {"jtag", required_argument, NULL, OPT_JTAG},
     {"cmsis-dap", required_argument, NULL, OPT_NOT_YET},
     {"shm", required_argument, NULL, OPT_NOT_YET},
@@ -241,8 +242,10 @@ static int not_yet(const struct cli *cli)
 {
     struct diag d = DIAG_INIT;
     diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version does not have that front");
-    diag_hint(&d, "--jtag, --tlog-device and --profile-control are what there is; the virtual board is also "
-                  "there as --link sim");
+    diag_hint(
+        &d,
+        "--jtag, --stlink, --tlog-device and --profile-control are what there is; the virtual board is also "
+        "there as --link sim");
     return cli_fail(cli, &d);
 }
 
@@ -283,6 +286,8 @@ static bool take_front_option(const struct cli *cli, const struct cli_command *c
     switch (c) {
     case OPT_JTAG:
         return add_front(cli, command, "--jtag", &front_jtag, &o->fronts);
+    case OPT_STLINK:
+        return add_front(cli, command, "--stlink", &front_stlink, &o->fronts);
     case OPT_PACE:
         good = take_pace(cli, command, &o->fronts.pace);
         break;
@@ -377,9 +382,10 @@ static int run_sim(const struct cli *cli, const struct cli_command *command, int
                          "sim: --tlog-device, --profile-control and debug probes are devices of their own; "
                          "run one each");
     if (!o.fronts.count && !o.profile && !o.device.socket)
-        return cli_usage(&local, command,
-                         "sim: nothing to emulate; --jtag PORT, --tlog-device SOCKET and --profile-control "
-                         "PORT are what there is");
+        return cli_usage(
+            &local, command,
+            "sim: nothing to emulate; --jtag PORT, --stlink PORT, --tlog-device SOCKET and --profile-control "
+            "PORT are what there is");
     if ((o.device_only && !o.device.socket) || (o.profile_only && !o.profile) ||
         (o.fronts_only && !o.fronts.count) || (o.seed && o.device.socket))
         return cli_usage(&local, command, "sim: an option belongs to another device than the one asked for");

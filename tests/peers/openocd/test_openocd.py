@@ -24,6 +24,8 @@ COMMON = ("gdb_port disabled; telnet_port disabled; tcl_port disabled;"
 FRONTS = {
     "jtag": "adapter driver remote_bitbang; remote_bitbang host 127.0.0.1; remote_bitbang port {port};"
             "transport select jtag;" + COMMON.replace("{tap}", "jtag newtap c cpu -irlen 4 -expected-id 0x4ba00477"),
+    "stlink": "adapter driver st-link; st-link vid_pid 0x0483 0x374f; st-link backend tcp {port};"
+              "transport select dapdirect_swd;" + COMMON.replace("{tap}", "swd newdap c cpu -expected-id 0x6ba02477"),
 }
 # What an adapter driver says when it had to wait for more than its second; the machine's fault, not the board's.
 TOO_SLOW = ("failed to receive USB CMD response",)
@@ -159,6 +161,22 @@ def test_jtag_cross_trigger(corral):
 
 def test_jtag_blocks(corral):
     blocks(corral, "jtag")
+
+
+def test_stlink_components(corral):
+    components(corral, "stlink")
+
+
+def test_stlink_run_control(corral):
+    run_control(corral, "stlink")
+
+
+def test_stlink_cross_trigger(corral):
+    cross_trigger(corral, "stlink")
+
+
+def test_stlink_blocks(corral):
+    blocks(corral, "stlink")
 
 
 def test_pace(corral):

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See front_port.h. Every access that fails leaves the debug port without sticky errors, so that the next one
+ * works. Must not touch the board but by its debug port.
+ */
+#include "sim/front_port.h"
+
+#define WAITS 100 /* so often a transfer is said again */
+
+#define DP_ABORT    0x0u
+#define DP_SELECT   0x8u
+#define DP_RDBUFF   0xCu
+#define ABORT_CLEAR 0x1Eu
+#define DPBANK_MASK 0xFu
+
+#define AP_CSW      0x00u
+#define AP_TAR      0x04u
+#define AP_DRW      0x0Cu
+#define AP_BD3      0x1Cu
+#define CSW_DEFAULT 0x23000000u
+#define CSW_SETTING 0x37u /* size and increment */
+#define CSW_SINGLE  0x10u
+#define TAR_WRAP    0x3FFu
+
+void front_port_begin(struct front_port *p, struct front *f)
+{
+    *p = (struct front_port){.front = f};
+}
+
+/* One transfer; after a fault the sticky errors are cleared. */
+static unsigned transfer(struct front_port *p, bool ap, bool read, uint8_t addr, uint32_t *value)
+{
+    unsigned ack = FRONT_ACK_WAIT;
+
+    for (int i = 0; i < WAITS && ack == FRONT_ACK_WAIT; i++) {
+        ack = board_dap_transfer(p->front->board, ap, read, addr, value);
+        p->front->transfers++;
+    }
+    if (ack != FRONT_ACK_OK) {
+        uint32_t clear = ABORT_CLEAR;
+        board_dap_transfer(p->front->board, false, false, DP_ABORT, &clear);
+        p->front->transfers++;
+        p->select_known = false;
+    }
+    return ack;
+}
+
+static unsigned select_bank(struct front_port *p, uint32_t select)
+{
+    if (p->select_known && p->select == select)
+        return FRONT_ACK_OK;
+    unsigned ack = transfer(p, false, false, DP_SELECT, &select);
+    p->select = select;
+    p->select_known = ack == FRONT_ACK_OK;
+    return ack;
+}
+
+unsigned front_port_dp(struct front_port *p, bool read, uint8_t reg, uint32_t *value)
+{
+    uint8_t addr = reg & 0xCu;
+    unsigned ack = FRONT_ACK_OK;
+
+    if (!read && addr == DP_SELECT) /* ours */
+        return select_bank(p, *value);
+    if (addr == 0x4u)
+        ack = select_bank(p, ((p->select_known ? p->select : 0) & ~DPBANK_MASK) | reg >> 4);
+    return ack == FRONT_ACK_OK ? transfer(p, false, read, addr, value) : ack;
+}
+
+unsigned front_port_ap(struct front_port *p, uint8_t ap, bool read, uint8_t reg, uint32_t *value)
+{
+    unsigned ack = select_bank(p, (uint32_t)ap << 24 | (reg & 0xF0u));
+
+    if (ack == FRONT_ACK_OK)
+        ack = transfer(p, true, read, reg & 0xCu, value);
+    if (ack == FRONT_ACK_OK && (read || (reg >= AP_DRW && reg <= AP_BD3))) {
+        uint32_t ignored = 0;
+        ack = transfer(p, false, true, DP_RDBUFF, read ? value : &ignored);
+    }
+    return ack;
+}
+
+static uint32_t get(const uint8_t *data, unsigned size)
+{
+    uint32_t value = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint32_t)data[i] << 8 * i;
+    return value;
+}
+
+static void put(uint8_t *data, unsigned size, uint32_t value)
+{
+    for (unsigned i = 0; i < size; i++)
+        data[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* `count` accesses from `address` on, for which one TAR is good. */
+static unsigned run(struct front_port *p, const struct front_block *b, uint32_t address, uint32_t count,
+                    const uint8_t *from, uint8_t *to)
+{
+    unsigned ack = transfer(p, true, false, AP_TAR, &address);
+
+    for (uint32_t i = 0; i < count && ack == FRONT_ACK_OK; i++) {
+        unsigned lane = (address & 3u & ~(b->size - 1u)) * 8;
+        uint32_t value = from ? get(from + i * b->size, b->size) << lane : 0;
+        ack = transfer(p, true, to != NULL, AP_DRW, &value);
+        if (ack == FRONT_ACK_OK && (to || i + 1 == count)) /* also tells whether the last one was good */
+            ack = transfer(p, false, true, DP_RDBUFF, &value);
+        if (ack == FRONT_ACK_OK && to)
+            put(to + i * b->size, b->size, value >> lane);
+        if (ack == FRONT_ACK_OK && b->increment)
+            address += b->size;
+    }
+    p->fault_address = ack == FRONT_ACK_OK ? 0 : address;
+    return ack;
+}
+
+unsigned front_port_memory(struct front_port *p, const struct front_block *b, const uint8_t *from,
+                           uint8_t *to)
+{
+    uint32_t kept = p->csw[b->ap] ? p->csw[b->ap] : CSW_DEFAULT;
+    uint32_t csw = (kept & ~CSW_SETTING) | b->size >> 1 | (b->increment ? CSW_SINGLE : 0);
+    uint32_t address = b->address, left = b->length / b->size;
+    unsigned ack = select_bank(p, (uint32_t)b->ap << 24);
+
+    if (ack == FRONT_ACK_OK)
+        ack = transfer(p, true, false, AP_CSW, &csw);
+    while (left > 0 && ack == FRONT_ACK_OK) {
+        uint32_t count = (TAR_WRAP + 1 - (address & TAR_WRAP) + b->size - 1) / b->size;
+        if (!b->increment || count > left)
+            count = left;
+        ack = run(p, b, address, count, from, to);
+        from = from ? from + count * b->size : NULL;
+        to = to ? to + count * b->size : NULL;
+        address += count * b->size;
+        left -= count;
+    }
+    return ack;
+}
