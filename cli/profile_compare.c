@@ -43,7 +43,7 @@ static enum corral_err load_saved(FILE *in, const char *path, struct profiling_s
     else if (ferror(in))
         err = diag_set(d, CORRAL_ERR_IO, "cannot read '%.200s': %s", path, strerror(errno));
     else if (size >= SAVED_LARGE)
-        err = diag_set(d, CORRAL_ERR_LIMIT, "'%.200s' is larger than any report", path);
+        err = diag_set(d, CORRAL_ERR_LIMIT, "'%.200s' is too large a report to be compared", path);
     else
         *side = profiling_side_of_json(path, text, size, d);
     free(text);

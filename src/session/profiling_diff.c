@@ -10,6 +10,7 @@
 #include "session/profiling_remarks.h"
 
 #define MAX_FUNCTIONS (1u << 20)
+#define MOST_MEMORY   (UINT64_C(2) << 30) /* that reading a report may take */
 
 struct side_function {
     char *name, *file; /* file NULL = not known; its last part only */
@@ -172,10 +173,31 @@ static struct profiling_side *read_side(const char *label, const json_t *root, s
     return NULL;
 }
 
+/* What the text becomes in memory, by its brackets and commas: "{}," is 3 bytes there and 200 here. A bound,
+ * not a measure; whether it is JSON is found out later. */
+static uint64_t memory_of(const char *json, size_t size)
+{
+    uint64_t sum = size;
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        if (quoted && json[i] == '\\')
+            i++;
+        else if (json[i] == '"')
+            quoted = !quoted;
+        else if (!quoted)
+            sum += json[i] == '{' ? 224 : json[i] == '[' ? 128 : json[i] == ',' ? 96 : 0;
+    }
+    return sum;
+}
+
 struct profiling_side *profiling_side_of_json(const char *label, const char *json, size_t size,
                                               struct diag *d)
 {
     json_error_t why;
+    if (memory_of(json, size) > MOST_MEMORY) {
+        diag_set(d, CORRAL_ERR_LIMIT, "'%.200s' is too large a report to be compared", label);
+        return NULL;
+    }
     json_t *root = json_loadb(json, size, JSON_REJECT_DUPLICATES, &why);
     if (!root) {
         diag_set(d, CORRAL_ERR_FORMAT, "'%.150s' is no JSON: line %d: %.100s", label, why.line, why.text);

@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import profile_build as build
@@ -383,6 +384,15 @@ def test_what_cannot_be_compared(corral):
 # --- files ------------------------------------------------------------------------------------------------
 
 
+def test_a_saved_report_made_to_fill_the_memory(corral):
+    build.write(corral, "bomb.json", b'{"functions":[' + b"{}," * 7000000 + b"0]}")
+    r = corral("profile", "--diff", "bomb.json", "bomb.json")
+    assert r.code == 1 and "too large a report" in r.err and r.out == "", (r.code, r.err)
+    build.write(corral, "text.json", json.dumps({"functions": "[{,\"\\" * 3000000}).encode())  # in a string it is only text
+    r = corral("profile", "--diff", "text.json", "text.json")
+    assert r.code == 1 and "is no report of" in r.err, (r.code, r.err)
+
+
 def test_every_export_is_written_whole(corral):
     kinds = ("folded", "speedscope", "pprof", "gmon", "svg", "jsonl")
     args = [x for k in kinds for x in ("--export", f"{k}:out:{k}")]  # a file's name may hold a colon
@@ -676,6 +686,44 @@ def test_a_target_elsewhere_is_heard_without_more_words(corral):
     assert p.returncode == 0, p.stderr
     told, _, doc = p.stdout.decode().partition("\n")
     assert told == "198.51.100.7" and json.loads(doc)["totals"]["packets"] == 1, (told, doc[:300], p.stderr)
+
+
+def test_every_process_that_matters_is_asked_for_and_no_other(corral):
+    """Nine processes have 300 samples each, 14,400 have one. A daemon that answers each question at once."""
+    daemon, asked = socket.create_server(("127.0.0.1", 0)), []
+
+    def serve():
+        with daemon.accept()[0] as c, c.makefile("rb") as lines:
+            for line in lines:
+                if line.startswith((b"map", b"pid")):
+                    asked.append(line)
+                    c.sendall(b"PID:0 v\ndone\ndone - no modules\n" if line == b"map\n" else b"PID:%d\ndone\n" % int(line[4:]))
+
+    def sample(pid):
+        return struct.pack(">IIHHHBBI", build.BASE, pid, 1, 0, 0, 0, 0, 0) + bytes(16)
+
+    def packet(seq, pids):
+        h = bytearray(128)
+        h[0:4] = bytes([0x3E, 0xB5, 128, len(pids)])
+        struct.pack_into(">I", h, 4, seq * 100000)
+        struct.pack_into(">HHHH", h, 60, 1, 0, 0, 0xFFFF)
+        struct.pack_into(">III", h, 68, 100000000, seq, 0)
+        struct.pack_into(">I", h, 124, 4)
+        return bytes(h) + b"".join(sample(x) for x in pids)
+
+    threading.Thread(target=serve, daemon=True).start()
+    p, port = listening(corral, "--connect", f"127.0.0.1:{daemon.getsockname()[1]}")
+    packets = [packet(1 + i, range(1, 10)) for i in range(300)]
+    packets += [packet(301 + i, range(1000 + 36 * i, 1036 + 36 * i)) for i in range(400)]
+    send(port, packets)
+    deadline = time.monotonic() + 120
+    while len(asked) < 10 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=120)
+    daemon.close()
+    assert p.returncode == 0
+    assert sorted(asked) == [b"map\n"] + [b"pid %d\n" % i for i in range(1, 10)], asked
 
 
 # --- the command line -------------------------------------------------------------------------------------
