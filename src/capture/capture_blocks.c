@@ -31,7 +31,8 @@ static int64_t clamp_ns(__int128 ns)
     return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
-int64_t capture_blocks_ns(const struct capture_interface *interface, uint64_t stamp)
+/* Time stamp units of an interface to nanoseconds since the epoch; clamped, never overflowing. */
+static int64_t to_ns(const struct capture_interface *interface, uint64_t stamp)
 {
     unsigned exponent = interface->resolution & 0x7Fu;
     unsigned __int128 ns = stamp;
@@ -171,7 +172,7 @@ static int read_packet(const struct capture_blocks *b, const struct capture_inpu
     int result = packet_of(b, in, at, id, fixed, body, capture_input_u32(in, p + 12), packet, d);
     if (result == 1) {
         uint64_t stamp = (uint64_t)capture_input_u32(in, p + 4) << 32 | capture_input_u32(in, p + 8);
-        packet->ns = capture_blocks_ns(&b->interfaces[id], stamp);
+        packet->ns = to_ns(&b->interfaces[id], stamp);
     }
     return result;
 }

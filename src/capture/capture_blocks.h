@@ -38,7 +38,4 @@ void capture_blocks_close(struct capture_blocks *b);
 int capture_blocks_next(struct capture_blocks *b, struct capture_input *in, struct capture_packet *packet,
                         struct diag *d);
 
-/* Time stamp units of an interface to nanoseconds since the epoch; clamped, never overflowing. */
-int64_t capture_blocks_ns(const struct capture_interface *interface, uint64_t stamp);
-
 #endif

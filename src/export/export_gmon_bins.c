@@ -19,7 +19,7 @@
 #define RECORD_BYTES   41u /* tag, two addresses of 8, count, rate, dimension, abbreviation: at most */
 #define DIMENSION      15u
 
-void export_gmon_put_u16(const struct export_gmon_out *out, uint16_t value)
+static void put_u16(const struct export_gmon_out *out, uint16_t value)
 {
     uint8_t bytes[2];
     (out->big_endian ? store_be16 : store_le16)(bytes, value);
@@ -212,7 +212,7 @@ static void put_record(const struct export_gmon_bins *b, const struct export_gmo
             left = b->bins[next].count > done ? b->bins[next].count - done : 0;
             next++;
         }
-        export_gmon_put_u16(out, (uint16_t)(left > BIN_MAX ? BIN_MAX : left));
+        put_u16(out, (uint16_t)(left > BIN_MAX ? BIN_MAX : left));
     }
 }
 

@@ -22,7 +22,6 @@ struct export_gmon_out {
     FILE *file;
     bool big_endian, wide;
 };
-void export_gmon_put_u16(const struct export_gmon_out *out, uint16_t value);
 void export_gmon_put_u32(const struct export_gmon_out *out, uint32_t value);
 void export_gmon_put_address(const struct export_gmon_out *out, uint64_t value);
 

@@ -181,8 +181,9 @@ static struct call call_before(const struct prof_target *at, uint64_t word)
     return (struct call){.kind = CALL_UNSEEN, .address = word - back};
 }
 
-bool prof_caller_check(const struct symbol_space *space, uint32_t pid, uint64_t word,
-                       const struct prof_target *callee, struct prof_caller *out)
+/* Is `word` a return address behind a call of `callee`, in process `pid`? */
+static bool check_caller(const struct symbol_space *space, uint32_t pid, uint64_t word,
+                         const struct prof_target *callee, struct prof_caller *out)
 {
     struct symbol_function function;
     struct prof_target at;
@@ -226,7 +227,7 @@ static bool named_later(const struct symbol_space *space, uint32_t pid, const ui
     struct prof_caller c;
 
     for (size_t i = from; i < count; i++)
-        if (prof_caller_check(space, pid, words[i], callee, &c) && c.certainty == PROF_CALLER_VALID)
+        if (check_caller(space, pid, words[i], callee, &c) && c.certainty == PROF_CALLER_VALID)
             return true;
     return false;
 }
@@ -244,7 +245,7 @@ size_t prof_caller_chain(const struct symbol_space *space, const struct prof_agg
         struct prof_caller *next = &chain[depth];
         if (i && depth && words[i] == words[i - 1])
             continue; /* the link register, saved */
-        if (!prof_caller_check(space, entry->pid, words[i], callee, next))
+        if (!check_caller(space, entry->pid, words[i], callee, next))
             continue;
         if (depth && !next->proven)
             continue; /* further out, a word of the stack must be more than plausible */

@@ -27,9 +27,6 @@ struct prof_caller {
     enum prof_certainty certainty; /* never PROF_CALLER_UNKNOWN */
     bool proven;                   /* by the instruction, not by the address alone */
 };
-/* Is `word` a return address behind a call of `callee`, in process `pid`? */
-bool prof_caller_check(const struct symbol_space *space, uint32_t pid, uint64_t word,
-                       const struct prof_target *callee, struct prof_caller *out);
 
 /* The chain of calls that a sample shows, nearest first: the link register, then the words of the stack, each
  * behind the one before and only those that stand the test. Returns its length. */

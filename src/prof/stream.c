@@ -90,7 +90,7 @@ static bool is_source(const struct prof_source *source, const char *name)
     return source->used && strncmp(source->name, name, PROF_SOURCE_NAME_MAX - 1) == 0;
 }
 
-struct prof_source *stream_find(struct prof_streams *s, const char *name)
+static struct prof_source *find(struct prof_streams *s, const char *name)
 {
     if (s->recent && is_source(s->recent, name))
         return s->recent;
@@ -144,9 +144,10 @@ static struct prof_source *add_source(struct prof_streams *s, const char *name)
     return source;
 }
 
-struct prof_source *stream_find_or_add(struct prof_streams *s, const char *name)
+/* The sender of this name, with a place made for it where it has none; NULL when there is none to be had. */
+static struct prof_source *find_or_add(struct prof_streams *s, const char *name)
 {
-    struct prof_source *source = stream_find(s, name);
+    struct prof_source *source = find(s, name);
 
     return source ? source : add_source(s, name);
 }
@@ -160,7 +161,7 @@ enum corral_err prof_streams_name(struct prof_streams *s, const char *source_nam
         return diag_set(d, CORRAL_ERR_USAGE, "the name of a profile's sender must be 1 to %d bytes long",
                         STREAM_CORE_NAME_MAX - 1);
     pthread_mutex_lock(&s->lock);
-    struct prof_source *source = stream_find_or_add(s, source_name);
+    struct prof_source *source = find_or_add(s, source_name);
     if (source) {
         text_escape((const uint8_t *)core, length, source->stream + 5, sizeof(source->stream) - 5);
         memcpy(source->core, core, length + 1);
@@ -195,7 +196,7 @@ bool prof_streams_source_totals(struct prof_streams *s, unsigned index, char nam
  * counted. */
 static struct prof_source *heard(struct prof_streams *s, const char *source_name)
 {
-    struct prof_source *source = stream_find_or_add(s, source_name);
+    struct prof_source *source = find_or_add(s, source_name);
 
     if (!source) {
         s->gone.rejected++;
@@ -279,7 +280,7 @@ void prof_streams_packet(struct prof_streams *s, const char *source_name, const 
 void prof_streams_restarted(struct prof_streams *s, const char *source_name)
 {
     pthread_mutex_lock(&s->lock);
-    struct prof_source *source = stream_find(s, source_name);
+    struct prof_source *source = find(s, source_name);
     if (source)
         source->sequence.begins_anew = source->sequence.known;
     pthread_mutex_unlock(&s->lock);

@@ -49,11 +49,7 @@ struct prof_streams {
     struct prof_source sources[PROF_MAX_SOURCES];
 };
 
-/* The sender of this name, with a place made for it where it has none; NULL when there is none to be had.
- * Under the lock, as everything here. */
-struct prof_source *stream_find(struct prof_streams *s, const char *name);
-struct prof_source *stream_find_or_add(struct prof_streams *s, const char *name);
-
+/* What follows is under the lock. */
 void stream_totals(const struct prof_streams *s, struct prof_totals *totals);
 
 /* One decoded packet of this sender, with its events. */

@@ -57,11 +57,6 @@ struct prof_streams *profiling_streams(struct profiling *p)
     return p->streams;
 }
 
-struct prof_analysis *profiling_analysis(struct profiling *p)
-{
-    return p->analysis;
-}
-
 struct prof_collector *profiling_collector(struct profiling *p)
 {
     return p->collector;

@@ -26,7 +26,6 @@ struct profiling *profiling_new(const struct profiling_options *options, struct 
 void profiling_free(struct profiling *p);
 
 struct prof_streams *profiling_streams(struct profiling *p);
-struct prof_analysis *profiling_analysis(struct profiling *p);
 
 /* The sender at `address` ("ADDR:PORT") is called `name`. Before it sends. */
 enum corral_err profiling_name_sender(struct profiling *p, const char *address, const char *name,
