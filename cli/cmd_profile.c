@@ -345,7 +345,8 @@ const struct cli_command cmd_profile = {
         "Collects the packets of a target's sampler until --seconds are over or Ctrl-C, and reports: what\n"
         "was lost, where the time goes, threads, functions, addresses, counters, memory and latencies.\n"
         "\n"
-        "  --listen ADDR:PORT   collect UDP packets there (default 127.0.0.1:51080; port 0 = any free one)\n"
+        "  --listen ADDR:PORT   collect UDP packets there (default 127.0.0.1:51080, which only this machine\n"
+        "                       reaches: 0.0.0.0:51080 for a target on the network; port 0 = any free one)\n"
         "  --connect HOST[:PORT]  have the target's daemon send here, and take the process maps it tells\n"
         "  --pcap FILE          read a capture file instead, - is standard input; may be given again\n"
         "  --port N             the UDP destination port to read in captures (default 51080)\n"
@@ -362,6 +363,7 @@ const struct cli_command cmd_profile = {
         "\n"
         "With --link the target's own packets are collected: --link sim is the virtual board.\n"
         "\n"
-        "Example: corral --link sim profile --seconds 1 --export svg:profile.svg\n",
+        "Example: corral --link sim profile --seconds 1 --export svg:profile.svg\n"
+        "         corral profile --listen 0.0.0.0:51080 --elf 192.168.1.10=fw.elf\n",
     .run = cmd_profile_run,
 };

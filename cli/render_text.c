@@ -162,12 +162,13 @@ static void put_packet(const struct text_out *t, const struct event *e)
 {
     put_head(t, e);
     if (e->kind == EVENT_COUNTERS) {
-        fprintf(t->out, "counters: %zu", e->counters.count);
+        fprintf(t->out, "profile counters: %zu value%s", e->counters.count,
+                e->counters.count == 1 ? "" : "s");
         if (e->counters.truncated)
             fprintf(t->out, ", %" PRIu32 " cut off", e->counters.truncated);
     } else if (e->kind == EVENT_MAPS) {
-        fprintf(t->out, "maps %s: %zu entries, pages of %" PRIu64 " bytes", e->maps.v21 ? "v21" : "v17",
-                e->maps.count, UINT64_C(1) << (e->maps.page_shift & 63));
+        fprintf(t->out, "profile maps %s: %zu entries, pages of %" PRIu64 " bytes",
+                e->maps.v21 ? "v21" : "v17", e->maps.count, UINT64_C(1) << (e->maps.page_shift & 63));
         if (e->maps.bad_entries)
             fprintf(t->out, ", %" PRIu32 " refused", e->maps.bad_entries);
     } else {

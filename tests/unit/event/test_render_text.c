@@ -138,14 +138,14 @@ static void packets(void **state)
     e = event_make(EVENT_COUNTERS, "prof");
     e.counters.count = 16;
     e.counters.truncated = 1;
-    expect_text(&e, "prof counters: 16, 1 cut off\n");
+    expect_text(&e, "prof profile counters: 16 values, 1 cut off\n");
     e = event_make(EVENT_MAPS, "prof");
     e.maps.count = 3;
     e.maps.page_shift = 12;
     e.maps.bad_entries = 2;
-    expect_text(&e, "prof maps v17: 3 entries, pages of 4096 bytes, 2 refused\n");
+    expect_text(&e, "prof profile maps v17: 3 entries, pages of 4096 bytes, 2 refused\n");
     e.maps.page_shift = UINT32_MAX; /* hostile numbers shift nothing out of range */
-    expect_text(&e, "prof maps v17: 3 entries, pages of 9223372036854775808 bytes, 2 refused\n");
+    expect_text(&e, "prof profile maps v17: 3 entries, pages of 9223372036854775808 bytes, 2 refused\n");
     e = event_make(EVENT_REJECT, "prof");
     e.reject = (struct profile_reject){"version", 5, 5, 99};
     expect_text(&e, "prof refused a packet of 99 bytes: version, version 5\n");
