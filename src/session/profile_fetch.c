@@ -62,13 +62,14 @@ enum corral_err session_start_records(struct session *s, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
     uint64_t address, size;
+    size_t images = 0; /* that are there now: each that is watched is listed once more, as its sender's */
+    while (profiling_image(s->profiling, images))
+        images++;
     for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)
         if (s->symbols[i] && symbol_lookup(s->symbols[i], RECORDS_SYMBOL, &address, &size))
             err = watch(s, core_name(s->cores[i]), core_ap(s->cores[i]), s->symbols[i], address, size, d);
-    for (size_t i = 0; s->core_count == 0 && err == CORRAL_OK; i++) { /* memory alone: what --elf gave */
+    for (size_t i = 0; s->core_count == 0 && i < images && err == CORRAL_OK; i++) { /* what --elf gave */
         const struct symbol_index *image = profiling_image(s->profiling, i);
-        if (!image)
-            break;
         if (symbol_lookup(image, RECORDS_SYMBOL, &address, &size))
             err = watch(s, s->options.link, 0, image, address, size, d);
     }

@@ -653,6 +653,31 @@ def test_packets_in_ram_of_the_virtual_board(corral):
     assert names >= {"fir_filter", "iir_filter"}, names
 
 
+def test_packets_in_ram_of_a_mapped_memory(corral):
+    """Over shm: there are no cores: prof_buffer is looked for in --elf's files. A target wrote two batches, and lost 3."""
+    base, size = 0x20000000, 16 + 4 * 1456
+    ram = bytearray(8192)
+    struct.pack_into("<IIII", ram, 0, 0x464F5250, 0x401, 1456, 3)
+    for i in range(2):
+        packet = build.v17(i + 1, [build.sample(build.address("alpha")) for _ in range(40)], clocks=i * 1000000)
+        at = 16 + 1456 * i
+        ram[at:at + 16 + len(packet)] = struct.pack("<IIII", 1, 4 + len(packet), i, len(packet)) + packet
+    build.write(corral, "ram", ram)
+    elf = bytearray(build.elf(functions=("alpha", "prof_buffer", "end_mark")))
+    symbol = elf.index(struct.pack("<II", (build.BASE + 256) | 1, 256))
+    struct.pack_into("<IIBB", elf, symbol, base, size, 0x11, 0)  # an object
+    build.write(corral, "fw.elf", elf)
+    r = corral("--json", "--link", f"shm:ram@{base:#x}", "profile", "--listen", "127.0.0.1:0", "--elf", "fw.elf", "--seconds", "0.3")
+    assert r.code == 0, r.err
+    doc = json.loads(r.out)
+    assert doc["totals"]["packets"] == 2 and doc["totals"]["active_samples"] == 80, doc["totals"]
+    assert by_name(doc)["alpha"]["self"] == 80 and [x for x in doc["remarks"] if x["code"] == "records-full"], doc["remarks"]
+    after = open(corral.path("ram"), "rb").read()
+    assert [struct.unpack_from("<I", after, 16 + 1456 * i)[0] for i in range(4)] == [0] * 4  # handed back
+    ram[16:20] = ram[16 + 1456:20 + 1456] = bytes(4)
+    assert after == bytes(ram)  # and nothing else was written
+
+
 def test_a_target_is_asked_to_send_here(corral):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind(("127.0.0.1", 0))
