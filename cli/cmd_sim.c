@@ -29,6 +29,7 @@ enum {
     OPT_SECONDS,
     OPT_JTAG,
     OPT_STLINK,
+    OPT_CMSIS_DAP,
     OPT_PACE,
     OPT_ELF,
     OPT_CTM_LATENCY,
@@ -49,7 +50,7 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, OPT_SECONDS},
     {"stlink", required_argument, NULL, OPT_STLINK},
     {"jtag", required_argument, NULL, OPT_JTAG},
-    {"cmsis-dap", required_argument, NULL, OPT_NOT_YET},
+    {"cmsis-dap", required_argument, NULL, OPT_CMSIS_DAP},
     {"shm", required_argument, NULL, OPT_NOT_YET},
     {"identity", required_argument, NULL, OPT_NOT_YET},
     {"pace", required_argument, NULL, OPT_PACE},
@@ -242,10 +243,9 @@ static int not_yet(const struct cli *cli)
 {
     struct diag d = DIAG_INIT;
     diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version does not have that front");
-    diag_hint(
-        &d,
-        "--jtag, --stlink, --tlog-device and --profile-control are what there is; the virtual board is also "
-        "there as --link sim");
+    diag_hint(&d, "--jtag, --stlink, --cmsis-dap, --tlog-device and --profile-control are what there is; the "
+                  "virtual board is also "
+                  "there as --link sim");
     return cli_fail(cli, &d);
 }
 
@@ -288,6 +288,8 @@ static bool take_front_option(const struct cli *cli, const struct cli_command *c
         return add_front(cli, command, "--jtag", &front_jtag, &o->fronts);
     case OPT_STLINK:
         return add_front(cli, command, "--stlink", &front_stlink, &o->fronts);
+    case OPT_CMSIS_DAP:
+        return add_front(cli, command, "--cmsis-dap", &front_cmsis_dap, &o->fronts);
     case OPT_PACE:
         good = take_pace(cli, command, &o->fronts.pace);
         break;
@@ -382,10 +384,9 @@ static int run_sim(const struct cli *cli, const struct cli_command *command, int
                          "sim: --tlog-device, --profile-control and debug probes are devices of their own; "
                          "run one each");
     if (!o.fronts.count && !o.profile && !o.device.socket)
-        return cli_usage(
-            &local, command,
-            "sim: nothing to emulate; --jtag PORT, --stlink PORT, --tlog-device SOCKET and --profile-control "
-            "PORT are what there is");
+        return cli_usage(&local, command,
+                         "sim: nothing to emulate; --jtag PORT, --stlink PORT, --cmsis-dap PORT, "
+                         "--tlog-device SOCKET and --profile-control PORT are what there is");
     if ((o.device_only && !o.device.socket) || (o.profile_only && !o.profile) ||
         (o.fronts_only && !o.fronts.count) || (o.seed && o.device.socket))
         return cli_usage(&local, command, "sim: an option belongs to another device than the one asked for");
@@ -407,8 +408,8 @@ const struct cli_command cmd_sim = {
         "[--rate N]\n"
         "                           [--misbehave LIST]\n"
         "       corral [--json] sim --profile-control PORT [--profile-port P] [--seconds S] [--seed N]\n"
-        "       corral [--json] sim --jtag PORT [--pace wire|real|max] [--elf A.elf[,B.elf]] [--seed N]\n"
-        "                           [--ctm-latency N]\n"
+        "       corral [--json] sim [--jtag PORT] [--stlink PORT] [--cmsis-dap PORT] [--pace wire|real|max]\n"
+        "                           [--elf A.elf[,B.elf]] [--seed N] [--ctm-latency N]\n"
         "\n"
         "Be the device behind QEMU's ivshmem-doorbell, and the firmware in it: message queues and "
         "registers in\n"
@@ -436,21 +437,23 @@ const struct cli_command cmd_sim = {
         "  --seconds S           end after S seconds (default: never)\n"
         "  --seed N              of the board\n"
         "\n"
-        "Or be the virtual board behind a debug probe on TCP port PORT of loopback (0 = any free one), for "
+        "Or be the virtual board behind debug probes on TCP ports of loopback (0 = any free one), for "
         "OpenOCD\n"
-        "and others; docs/board.md has their command lines. Serves until SIGINT or SIGTERM; the last line "
-        "says what\n"
-        "happened.\n"
+        "and others; docs/board.md has their command lines. Serves until SIGINT or SIGTERM; the last lines "
+        "say\n"
+        "what happened.\n"
         "\n"
         "  --jtag PORT           OpenOCD's remote_bitbang\n"
-        "  --pace P              what moves the board: wire = only the probe's clocks (default), real = "
-        "real time,\n"
-        "                        max = as fast as this machine can\n"
+        "  --stlink PORT         an ST-Link V3 behind ST's stlink-server\n"
+        "  --cmsis-dap PORT      Arm's probe protocol over TCP, as OpenOCD has it after 0.12\n"
+        "  --pace P              what moves the board: wire = only the probes' clocks (default),\n"
+        "                        real = real time, max = as fast as this machine can\n"
         "  --elf A.elf[,B.elf]   the cores' programs instead of the built-in ones\n"
         "  --ctm-latency N       core cycles from one cross trigger interface to the other (default 3)\n"
         "\n"
         "Exit code 1 when the device caught itself at a store that it must not do.\n"
         "\n"
-        "Example: corral --json sim --tlog-device tlog.sock --ram guest.ram --count 1000\n",
+        "Examples: corral --json sim --tlog-device tlog.sock --ram guest.ram --count 1000\n"
+        "          corral sim --stlink 7184\n",
     .run = run_sim,
 };

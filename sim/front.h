@@ -42,6 +42,6 @@ struct front_kind {
     void (*work)(struct front *f, struct front_io *io);
 };
 
-extern const struct front_kind front_jtag, front_stlink;
+extern const struct front_kind front_jtag, front_stlink, front_cmsis_dap;
 
 #endif

@@ -179,6 +179,51 @@ def test_stlink_blocks(corral):
     blocks(corral, "stlink")
 
 
+def dap(s, packet):
+    """A CMSIS-DAP packet there and its answer back. OpenOCD 0.12 cannot say it."""
+    s.sendall(b"DAP\0" + len(packet).to_bytes(2, "little") + b"\1\0" + packet)
+    head = receive(s, 8)
+    assert head[:4] == b"DAP\0" and head[6:] == b"\2\0", head
+    return receive(s, int.from_bytes(head[4:6], "little"))
+
+
+def receive(s, size):
+    data = b""
+    while len(data) < size:
+        more = s.recv(size - len(data))
+        assert more, data
+        data += more
+    return data
+
+
+def hung_up_on(s, nonsense):
+    try:
+        s.sendall(nonsense)
+        assert s.recv(1) == b""
+    except ConnectionError:  # what was not read yet makes it a reset
+        pass
+
+
+def test_fronts_together(corral):
+    """One board behind three probes: what one writes the others see; who talks nonsense is hung up on."""
+    with Board(corral, "--jtag", "0", "--stlink", "0", "--cmsis-dap", "0") as board:
+        expect(openocd(board, "stlink", "targets c0; mww 0x20070000 0x11223344"), "[c0] Cortex-M7")
+        expect(openocd(board, "jtag", "targets c1; echo [mdw 0x20070000]; mww 0x20070000 0x55667788"), "11223344")
+        with board.call("cmsis-dap") as s:
+            assert dap(s, b"\2\1") == b"\2\1"
+            power_up = dap(s, b"\5\0\3" + b"\0\x1E\0\0\0" + b"\4\0\0\0\x50" + b"\x08\0\0\0\0")
+            assert power_up == b"\5\3\1", power_up
+            said = dap(s, b"\5\0\3" + b"\1\x12\0\0\x23" + b"\5\0\0\7\x20" + b"\x0F")
+            assert said == b"\5\3\1\x88\x77\x66\x55", said
+            hung_up_on(s, b"GET / HTTP/1.1\r\n\r\n")
+        with board.call("stlink") as s:
+            hung_up_on(s, b"GET / HTTP/1.1\r\n\r\n")
+        report = {f["name"]: f for f in board.end()["fronts"]}
+        assert [report[n]["clients"] for n in ("jtag", "stlink", "cmsis-dap")] == [1, 2, 1], report
+        assert [report[n]["nonsense"] for n in ("jtag", "stlink", "cmsis-dap")] == [0, 1, 1], report
+        assert report["cmsis-dap"]["transfers"] == 8, report
+
+
 def test_pace(corral):
     """At pace wire nobody's waiting moves the board; at the others it runs for itself."""
     for pace, moves in (("wire", False), ("real", True), ("max", True)):
