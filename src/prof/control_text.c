@@ -246,7 +246,6 @@ static void take_line(struct prof_control_text *t)
 static void end_line(struct prof_control_text *t)
 {
     if (t->dropping) {
-        t->counts.long_lines++;
         t->expects_command = false; /* an endless command line was one all the same */
     } else {
         if (t->used && t->line[t->used - 1] == '\r')
@@ -266,8 +265,10 @@ void prof_control_text_feed(struct prof_control_text *t, const uint8_t *data, si
             end_line(t);
         else if (t->used < PROF_CONTROL_LINE_MAX)
             t->line[t->used++] = (char)data[i];
-        else
+        else if (!t->dropping) {
             t->dropping = true;
+            t->counts.long_lines++; /* now, for its end may never come */
+        }
     }
 }
 
