@@ -170,6 +170,15 @@ static void test_a_megabyte_without_line_feed_is_dropped(void **state)
     assert_non_null(strstr(told.text, process_told));
 }
 
+static void test_a_line_that_never_ends_is_counted_as_it_comes(void **state)
+{
+    struct told told;
+    char bytes[4096];
+    (void)state;
+    memset(bytes, 'A', sizeof(bytes));
+    assert_int_equal(fed(bytes, sizeof(bytes), 100, &told).long_lines, 1);
+}
+
 static void test_nul_bytes_are_blanks_in_a_command_and_bad_elsewhere(void **state)
 {
     struct told told;
@@ -488,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_a_target_without_mmu_says_done_twice),
         cmocka_unit_test(test_a_command_line_may_look_like_anything),
         cmocka_unit_test(test_a_megabyte_without_line_feed_is_dropped),
+        cmocka_unit_test(test_a_line_that_never_ends_is_counted_as_it_comes),
         cmocka_unit_test(test_nul_bytes_are_blanks_in_a_command_and_bad_elsewhere),
         cmocka_unit_test(test_maps_that_end_before_they_start_are_refused),
         cmocka_unit_test(test_maps_with_sixteen_digits_are_refused),
