@@ -36,6 +36,9 @@ enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2 };
 
 #define ACCESS_BITS 35u
 #define BATCH       256u /* requests in one go */
+
+/* WAIT is repeated at least so often, however slow this machine is, and in the end at least so long. */
+#define WAIT_ROUNDS 64u
 #define WAIT_NS     (100 * NS_PER_MS)
 
 _Static_assert(BATCH + 2 <= JTAG_WIRE_SCANS, "a batch and its end fit in a run");
@@ -82,14 +85,18 @@ static bool take(struct jtag *j, unsigned scan, struct answer *a)
     return false;
 }
 
-/* One request whose answer nobody needs. */
+/* A write. */
 static enum dap_ack simple(struct jtag *j, bool ap, uint8_t addr, uint32_t data)
 {
-    struct answer a;
-    unsigned scan = request(j, ap, false, addr, data);
-    if (!jtag_wire_run(j->wire) || !take(j, scan, &a))
-        return DAP_ACK_NONE;
-    return a.ack == JTAG_WAIT ? DAP_ACK_WAIT : DAP_ACK_OK;
+    for (unsigned i = 0; i < WAIT_ROUNDS; i++) {
+        struct answer a;
+        unsigned scan = request(j, ap, false, addr, data);
+        if (!jtag_wire_run(j->wire) || !take(j, scan, &a))
+            return DAP_ACK_NONE;
+        if (a.ack != JTAG_WAIT)
+            return DAP_ACK_OK;
+    }
+    return DAP_ACK_WAIT;
 }
 
 /*
@@ -151,7 +158,7 @@ static enum dap_ack ending_finish(struct jtag *j, struct ending *e)
             return DAP_ACK_NONE;
         if (e->complete)
             return DAP_ACK_OK;
-        if (i > 1 && deadline_passed(&limit))
+        if (i >= WAIT_ROUNDS && deadline_passed(&limit))
             return DAP_ACK_WAIT;
     }
 }
@@ -160,19 +167,20 @@ static enum dap_ack read_ap(struct jtag *j, uint8_t addr, uint32_t *value)
 {
     struct ending e = {.due = DUE_LAST};
     bool taken = j->read_taken && j->read_taken_addr == addr;
-    unsigned scan = 0;
     j->read_taken = false;
-    if (!taken)
-        scan = request(j, true, true, addr, 0);
-    ending_put(j, &e);
-    if (!jtag_wire_run(j->wire))
-        return DAP_ACK_NONE;
-    if (!taken) {
+    for (unsigned i = 0; i == 0 || !taken; i++) {
         struct answer a;
+        if (i == WAIT_ROUNDS)
+            return DAP_ACK_WAIT;
+        unsigned scan = taken ? 0 : request(j, true, true, addr, 0);
+        ending_put(j, &e);
+        if (!jtag_wire_run(j->wire))
+            return DAP_ACK_NONE;
+        if (taken)
+            break;
         if (!take(j, scan, &a))
             return DAP_ACK_NONE;
-        if (a.ack == JTAG_WAIT)
-            return DAP_ACK_WAIT;
+        taken = a.ack != JTAG_WAIT;
     }
     enum dap_ack ack = ending_finish(j, &e);
     if (ack == DAP_ACK_WAIT) {
@@ -188,12 +196,16 @@ static enum dap_ack read_ap(struct jtag *j, uint8_t addr, uint32_t *value)
 static enum dap_ack read_dp(struct jtag *j, uint8_t addr, uint32_t *value)
 {
     struct answer a, b;
-    unsigned scan = request(j, false, true, addr, 0);
-    request(j, false, true, DP_RDBUFF, 0);
-    if (!jtag_wire_run(j->wire) || !take(j, scan, &a) || !take(j, scan + 1, &b))
-        return DAP_ACK_NONE;
-    if (a.ack == JTAG_WAIT || b.ack == JTAG_WAIT)
-        return DAP_ACK_WAIT;
+    for (unsigned i = 0;; i++) {
+        unsigned scan = request(j, false, true, addr, 0);
+        request(j, false, true, DP_RDBUFF, 0);
+        if (!jtag_wire_run(j->wire) || !take(j, scan, &a) || !take(j, scan + 1, &b))
+            return DAP_ACK_NONE;
+        if (a.ack != JTAG_WAIT && b.ack != JTAG_WAIT)
+            break;
+        if (i == WAIT_ROUNDS)
+            return DAP_ACK_WAIT;
+    }
     *value = b.data;
     /* The first debug ports have no DPIDR behind JTAG; their IDCODE says the same. */
     const struct link_jtag_info *info = jtag_wire_info(j->wire);
@@ -249,16 +261,6 @@ static enum dap_ack jtag_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32
     return simple(j, false, addr, data);
 }
 
-static enum dap_ack detect_overruns(struct jtag *j)
-{
-    struct deadline limit = deadline_in(j->clock, WAIT_NS);
-    for (unsigned i = 0;; i++) {
-        enum dap_ack ack = simple(j, false, DP_CTRL_STAT, j->ctrl | CTRL_ORUNDETECT | CTRL_STICKYORUN);
-        if (ack != DAP_ACK_WAIT || (i > 1 && deadline_passed(&limit)))
-            return ack;
-    }
-}
-
 /* `n` accesses at most. *taken: how many the port has done, when the result is OK. */
 static enum dap_ack batch(struct jtag *j, bool read, uint8_t addr, uint32_t *values, uint32_t n,
                           uint32_t *taken)
@@ -268,7 +270,7 @@ static enum dap_ack batch(struct jtag *j, bool read, uint8_t addr, uint32_t *val
     bool dropped = false;
     *taken = 0;
     if (n > 1) {
-        enum dap_ack ack = detect_overruns(j);
+        enum dap_ack ack = simple(j, false, DP_CTRL_STAT, j->ctrl | CTRL_ORUNDETECT | CTRL_STICKYORUN);
         if (ack != DAP_ACK_OK)
             return ack;
     }
@@ -338,7 +340,7 @@ static enum dap_ack jtag_dap_block(void *ctx, bool read, uint8_t addr, uint32_t 
         if (taken) {
             limit = deadline_in(j->clock, WAIT_NS);
             idle = 0;
-        } else if (++idle > 1 && deadline_passed(&limit)) {
+        } else if (++idle > WAIT_ROUNDS && deadline_passed(&limit)) {
             return DAP_ACK_WAIT;
         }
     }

@@ -6,6 +6,7 @@
 
 #include "link/dry.h"
 #include "link/jtag.h"
+#include "link/openocd.h"
 #include "link/shm.h"
 #include "session/config.h"
 #include "session/session_internal.h"
@@ -70,11 +71,11 @@ const char *session_link_words(const char *command_line, const struct config *co
 
 struct host_clock *session_clock_for(const char *spec, struct diag *d)
 {
-    bool real = is_kind(spec, "shm") || is_kind(spec, "jtag");
+    bool real = is_kind(spec, "shm") || is_kind(spec, "jtag") || is_kind(spec, "openocd");
     if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !real) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
-        diag_hint(
-            d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE], dry[:PRESETS] and jtag:HOST:PORT");
+        diag_hint(d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE], dry[:PRESETS], "
+                     "jtag:HOST:PORT, openocd:HOST:PORT and openocd:spawn:CFG");
         return NULL;
     }
     struct host_clock *clock = real ? host_clock_new_real() : host_clock_new_virtual();
@@ -92,6 +93,8 @@ struct link *session_open_link_with(const char *spec, const struct link_sim_opti
         return link_shm_open(spec, clock, d);
     if (is_kind(spec, "jtag"))
         return link_jtag_open(spec, clock, d);
+    if (is_kind(spec, "openocd"))
+        return link_openocd_open(spec, clock, d);
     return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
 }
 

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See openocd.h. A batch of accesses becomes scripts of commands, each of which adds its values and a
+ * semicolon to the result: as many semicolons as there are, as many accesses happened. Reads are cut to 256
+ * elements a command (OpenOCD's read_memory takes time that grows with the square of it in some versions).
+ *
+ * What OpenOCD says is hostile: numbers are checked and counted, names must be plain, texts are escaped.
+ */
+#include "link/openocd.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "link/link_backend.h"
+#include "link/openocd_rpc.h"
+
+#define CHUNK        256u /* elements a command */
+#define SCRIPT_UNITS 64u  /* commands a script */
+#define SCRIPT_READS 2048u
+#define UNIT_ROOM    (CHUNK * 11u + 200u)
+#define TARGETS      32u
+#define NAME_ROOM    64
+#define AP_IDR       0xFCu
+
+enum { DP_CTRL_STAT = 0x4 };
+
+struct target {
+    char name[NAME_ROOM];
+    uint32_t ap;
+    bool mem_ap;
+    bool present; /* its AP has an IDR */
+};
+
+struct openocd {
+    struct openocd_rpc *rpc;
+    char dap[NAME_ROOM];
+    struct target target[TARGETS];
+    size_t targets;
+};
+
+/* One command of a script: elements of one access. */
+struct unit {
+    size_t access;
+    uint32_t first, count;
+};
+
+struct script {
+    char text[OPENOCD_SCRIPT_MAX];
+    size_t used;
+    struct unit unit[SCRIPT_UNITS];
+    size_t units;
+    uint32_t reads;
+};
+
+static void add(struct script *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct script *s, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(s->text + s->used, sizeof(s->text) - s->used, fmt, args);
+    va_end(args);
+    s->used += n > 0 && (size_t)n < sizeof(s->text) - s->used ? (size_t)n : 0;
+}
+
+static const struct target *find(const struct openocd *o, uint32_t ap)
+{
+    const struct target *found = NULL;
+    for (size_t i = 0; i < o->targets; i++)
+        if (o->target[i].ap == ap && (!found || (o->target[i].mem_ap && !found->mem_ap)))
+            found = &o->target[i];
+    return found;
+}
+
+static uint32_t element(const struct link_access *a, uint32_t i)
+{
+    const uint8_t *p = (const uint8_t *)a->data + (size_t)i * a->size;
+    uint16_t half;
+    uint32_t word;
+    if (a->size == 1)
+        return *p;
+    if (a->size == 2) {
+        memcpy(&half, p, sizeof(half));
+        return half;
+    }
+    memcpy(&word, p, sizeof(word));
+    return word;
+}
+
+static void set_element(struct link_access *a, uint32_t i, uint32_t value)
+{
+    uint8_t *p = (uint8_t *)a->data + (size_t)i * a->size;
+    uint16_t half = (uint16_t)value;
+    if (a->size == 1)
+        *p = (uint8_t)value;
+    else if (a->size == 2)
+        memcpy(p, &half, sizeof(half));
+    else
+        memcpy(p, &value, sizeof(value));
+}
+
+static bool is_read(const struct link_access *a)
+{
+    return a->op == LINK_MEM_READ || a->op == LINK_AP_READ || a->op == LINK_DP_READ;
+}
+
+static void add_unit(struct script *s, const struct openocd *o, const struct link_access *a,
+                     const struct unit *u)
+{
+    const struct target *t = find(o, a->ap);
+    uint64_t address = a->address + (uint64_t)u->first * a->size;
+    switch (a->op) {
+    case LINK_MEM_READ:
+        add(s, "append corral_r [%s read_memory 0x%" PRIx64 " %u %" PRIu32 "]", t->name, address,
+            8u * a->size, u->count);
+        break;
+    case LINK_MEM_WRITE:
+        add(s, "%s write_memory 0x%" PRIx64 " %u {", t->name, address, 8u * a->size);
+        for (uint32_t i = 0; i < u->count; i++)
+            add(s, "0x%" PRIx32 " ", element(a, u->first + i));
+        add(s, "}");
+        break;
+    case LINK_AP_READ:
+        add(s, "append corral_r [%s apreg %" PRIu32 " 0x%" PRIx64 "]", o->dap, a->ap, address);
+        break;
+    case LINK_AP_WRITE:
+        add(s, "%s apreg %" PRIu32 " 0x%" PRIx64 " 0x%" PRIx32, o->dap, a->ap, address, element(a, 0));
+        break;
+    case LINK_DP_READ:
+        add(s, "append corral_r [%s dpreg 0x%" PRIx64 "]", o->dap, address);
+        break;
+    case LINK_DP_WRITE: /* OpenOCD's own affair */
+        add(s, "set corral_e {}");
+        break;
+    }
+    add(s, "; append corral_r {;}; ");
+    s->unit[s->units++] = *u;
+    s->reads += is_read(a) ? u->count : 0;
+}
+
+/* The values of one unit, up to its semicolon; NULL when it is something else. */
+static const char *take_values(const char *text, struct link_access *a, const struct unit *u)
+{
+    uint32_t expected = is_read(a) ? u->count : 0;
+    uint64_t limit = a->size == 4 ? UINT32_MAX : a->size == 2 ? UINT16_MAX : UINT8_MAX;
+    for (uint32_t i = 0; i < expected; i++) {
+        char *end = NULL;
+        text += strspn(text, " \r\n");
+        if (*text < '0' || *text > '9')
+            return NULL;
+        unsigned long long v = strtoull(text, &end, 0);
+        if (v > limit || (*end != ' ' && *end != ';' && *end != '\n' && *end != '\r'))
+            return NULL;
+        set_element(a, u->first + i, (uint32_t)v);
+        text = end;
+    }
+    text += strspn(text, " \r\n");
+    return *text == ';' ? text + 1 : NULL;
+}
+
+/* Why a command failed: what it was about, or that the target is gone altogether. */
+static enum corral_err refused(struct openocd *o, const struct link_access *a, const struct unit *u,
+                               const char *error, struct diag *d)
+{
+    char said[140], probe[NAME_ROOM + 80];
+    const char *result = NULL, *again = NULL;
+    text_escape((const uint8_t *)error, strlen(error), said, sizeof(said)); /* before it is overwritten */
+    uint64_t address = a->address + (uint64_t)u->first * a->size;
+    snprintf(probe, sizeof(probe), "append corral_r [%s dpreg 0x%x]", o->dap, (unsigned)DP_CTRL_STAT);
+    enum corral_err err = openocd_rpc_run(o->rpc, probe, &result, &again, d);
+    if (err)
+        return err;
+    if (again && o->dap[0])
+        return diag_set(d, CORRAL_ERR_LINK_DOWN, "OpenOCD does not reach the target any more: %s", said);
+    if (a->op == LINK_DP_READ || a->op == LINK_DP_WRITE)
+        return diag_set(d, CORRAL_ERR_LINK_FAULT, "OpenOCD failed at DP register 0x%02" PRIx64 ": %s",
+                        address, said);
+    if (a->op == LINK_AP_READ || a->op == LINK_AP_WRITE)
+        return diag_set(d, CORRAL_ERR_LINK_FAULT,
+                        "OpenOCD failed at register 0x%02" PRIx64 " of AP %" PRIu32 ": %s", address, a->ap,
+                        said);
+    return diag_set(d, CORRAL_ERR_LINK_FAULT,
+                    "OpenOCD failed to %s %" PRIu32 " x %u bytes at address 0x%08" PRIx64 " of AP %" PRIu32
+                    ": %s",
+                    is_read(a) ? "read" : "write", u->count, a->size, address, a->ap, said);
+}
+
+/* Run the script and give the accesses what came of it. *d and the failing access' status are set. */
+static enum corral_err run(struct openocd *o, struct script *s, struct link_access *accesses, struct diag *d)
+{
+    const char *text = NULL, *error = NULL;
+    size_t n = 0;
+    enum corral_err err = s->units ? openocd_rpc_run(o->rpc, s->text, &text, &error, d) : CORRAL_OK;
+    for (; !err && n < s->units; n++) {
+        struct link_access *a = &accesses[s->unit[n].access];
+        if (error && *text == '\0')
+            break;
+        text = take_values(text, a, &s->unit[n]);
+        if (!text) {
+            err = diag_set(d, CORRAL_ERR_LINK_PROTOCOL, "OpenOCD (%s) did not answer the values asked for",
+                           openocd_rpc_name(o->rpc));
+            break;
+        }
+        a->done += s->unit[n].count;
+        if (a->done == a->count)
+            a->status = CORRAL_OK;
+    }
+    if (!err && (n == s->units ? error != NULL || (s->units && *text) : !error))
+        err = diag_set(d, CORRAL_ERR_LINK_PROTOCOL, "OpenOCD (%s) answered more or less than it was asked",
+                       openocd_rpc_name(o->rpc));
+    if (!err && n < s->units)
+        err = refused(o, &accesses[s->unit[n].access], &s->unit[n], error, d);
+    if (err)
+        accesses[s->unit[n < s->units ? n : s->units - 1].access].status = err;
+    s->used = s->units = s->reads = 0;
+    s->text[0] = '\0';
+    return err;
+}
+
+/* Is there a target for this access, and an AP behind it? An absent AP reads as 0 without complaint. */
+static enum corral_err check(struct openocd *o, const struct link_access *a, struct diag *d)
+{
+    if (a->op != LINK_MEM_READ && a->op != LINK_MEM_WRITE)
+        return CORRAL_OK;
+    const struct target *found = find(o, a->ap);
+    if (!found) {
+        diag_set(d, CORRAL_ERR_NO_AP, "this OpenOCD has no target on access port %" PRIu32, a->ap);
+        diag_hint(d, "target create NAME mem_ap -dap %s -ap-num %" PRIu32 " in its configuration", o->dap,
+                  a->ap);
+        return CORRAL_ERR_NO_AP;
+    }
+    struct target *t = &o->target[found - o->target];
+    if (!t->present) {
+        char script[NAME_ROOM + 80];
+        const char *result = NULL, *error = NULL;
+        snprintf(script, sizeof(script), "append corral_r [%s apreg %" PRIu32 " 0x%x]", o->dap, t->ap,
+                 AP_IDR);
+        enum corral_err err = openocd_rpc_run(o->rpc, script, &result, &error, d);
+        if (err)
+            return err;
+        if (error || strtoull(result, NULL, 0) == 0)
+            return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, a->ap);
+        t->present = true;
+    }
+    return CORRAL_OK;
+}
+
+static enum corral_err openocd_execute(void *ctx, struct link_access *accesses, size_t count, struct diag *d)
+{
+    struct openocd *o = ctx;
+    struct script *s = calloc(1, sizeof(*s));
+    if (!s)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        struct link_access *a = &accesses[i];
+        struct diag late = DIAG_INIT;
+        enum corral_err bad = check(o, a, &late);
+        if (bad) { /* what stands before it happens all the same */
+            err = run(o, s, accesses, d);
+            if (!err) {
+                a->status = err = bad;
+                if (d)
+                    *d = late;
+            }
+            break;
+        }
+        for (uint32_t at = 0; !err && at < a->count;) {
+            struct unit u = {
+                .access = i, .first = at, .count = a->count - at < CHUNK ? a->count - at : CHUNK};
+            if (s->units == SCRIPT_UNITS || s->used + UNIT_ROOM > sizeof(s->text) ||
+                s->reads + u.count > SCRIPT_READS)
+                err = run(o, s, accesses, d);
+            if (!err)
+                add_unit(s, o, a, &u);
+            at += u.count;
+        }
+        if (!err && i + 1 == count)
+            err = run(o, s, accesses, d);
+    }
+    free(s);
+    return err;
+}
+
+static void openocd_close(void *ctx)
+{
+    struct openocd *o = ctx;
+    if (!o)
+        return;
+    openocd_rpc_close(o->rpc);
+    free(o);
+}
+
+static const struct link_backend openocd_backend = {
+    .caps = LINK_CAP_MEM | LINK_CAP_DAP,
+    .execute = openocd_execute,
+    .close = openocd_close,
+};
+
+static bool is_plain(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 0 && n < NAME_ROOM &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-") == n;
+}
+
+/* "NAME TYPE DAP AP;" for each target. Only those on one DAP count: AP numbers mean nothing without it. */
+static void read_targets(struct openocd *o, char *list)
+{
+    char *save = NULL;
+    for (char *line = strtok_r(list, ";", &save); line; line = strtok_r(NULL, ";", &save)) {
+        char *word[4] = {NULL}, *inner = NULL, *end = NULL;
+        word[0] = strtok_r(line, " \n", &inner);
+        for (size_t i = 1; i < 4 && word[i - 1]; i++)
+            word[i] = strtok_r(NULL, " \n", &inner);
+        if (!word[3] || !is_plain(word[0]) || !is_plain(word[2]) || o->targets == TARGETS)
+            continue;
+        unsigned long long ap = strtoull(word[3], &end, 0);
+        if (*end || ap > 0xFF || (o->dap[0] && strcmp(o->dap, word[2]) != 0))
+            continue;
+        struct target *t = &o->target[o->targets++];
+        snprintf(t->name, sizeof(t->name), "%s", word[0]);
+        snprintf(o->dap, sizeof(o->dap), "%s", word[2]);
+        t->ap = (uint32_t)ap;
+        t->mem_ap = strcmp(word[1], "mem_ap") == 0;
+    }
+}
+
+static enum corral_err list_targets(struct openocd *o, struct diag *d)
+{
+    static const char script[] =
+        "foreach corral_t [target names] { if {[catch {append corral_r "
+        "\"$corral_t [$corral_t cget -type] [$corral_t cget -dap] [$corral_t cget -ap-num];\"}]} "
+        "{ append corral_r {;} } }";
+    const char *result = NULL, *error = NULL;
+    enum corral_err err = openocd_rpc_run(o->rpc, script, &result, &error, d);
+    if (err)
+        return err;
+    char *list = strdup(result);
+    if (!list)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    read_targets(o, list);
+    free(list);
+    if (o->targets)
+        return CORRAL_OK;
+    diag_set(d, CORRAL_ERR_NO_AP, "OpenOCD (%s) has no target with an access port", openocd_rpc_name(o->rpc));
+    diag_hint(d, "target create NAME mem_ap -dap DAP -ap-num 0 in its configuration");
+    return CORRAL_ERR_NO_AP;
+}
+
+struct link *link_openocd_open(const char *spec, struct host_clock *clock, struct diag *d)
+{
+    struct diag own = DIAG_INIT;
+    char setup[200];
+    d = d ? d : &own;
+    const char *words = strncmp(spec, "openocd:", 8) == 0 ? spec + 8 : "";
+    struct openocd *o = calloc(1, sizeof(*o));
+    if (!o) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    snprintf(setup, sizeof(setup),
+             "foreach corral_d [dap names] { for {set corral_i 0} {$corral_i < %d} {incr corral_i} { "
+             "target create corral.$corral_d.$corral_i mem_ap -dap $corral_d -ap-num $corral_i } }",
+             LINK_OPENOCD_APS);
+    o->rpc = openocd_rpc_open(words, setup, d);
+    struct link *link = NULL;
+    if (o->rpc && list_targets(o, d) == CORRAL_OK) {
+        link = link_new(&openocd_backend, o, spec, clock);
+        if (!link)
+            diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    }
+    if (!link)
+        openocd_close(o);
+    return link;
+}
