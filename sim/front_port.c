@@ -116,24 +116,24 @@ static unsigned run(struct front_port *p, const struct front_block *b, uint32_t 
     return ack;
 }
 
-unsigned front_port_memory(struct front_port *p, const struct front_block *b, const uint8_t *from,
+unsigned front_port_memory(struct front_port *p, const struct front_block *block, const uint8_t *from,
                            uint8_t *to)
 {
-    uint32_t kept = p->csw[b->ap] ? p->csw[b->ap] : CSW_DEFAULT;
-    uint32_t csw = (kept & ~CSW_SETTING) | b->size >> 1 | (b->increment ? CSW_SINGLE : 0);
-    uint32_t address = b->address, left = b->length / b->size;
-    unsigned ack = select_bank(p, (uint32_t)b->ap << 24);
+    uint32_t kept = p->csw[block->ap] ? p->csw[block->ap] : CSW_DEFAULT;
+    uint32_t csw = (kept & ~CSW_SETTING) | block->size >> 1 | (block->increment ? CSW_SINGLE : 0);
+    uint32_t address = block->address, left = block->length / block->size;
+    unsigned ack = select_bank(p, (uint32_t)block->ap << 24);
 
     if (ack == FRONT_ACK_OK)
         ack = transfer(p, true, false, AP_CSW, &csw);
     while (left > 0 && ack == FRONT_ACK_OK) {
-        uint32_t count = (TAR_WRAP + 1 - (address & TAR_WRAP) + b->size - 1) / b->size;
-        if (!b->increment || count > left)
+        uint32_t count = (TAR_WRAP + 1 - (address & TAR_WRAP) + block->size - 1) / block->size;
+        if (!block->increment || count > left)
             count = left;
-        ack = run(p, b, address, count, from, to);
-        from = from ? from + count * b->size : NULL;
-        to = to ? to + count * b->size : NULL;
-        address += count * b->size;
+        ack = run(p, block, address, count, from, to);
+        from = from ? from + count * block->size : NULL;
+        to = to ? to + count * block->size : NULL;
+        address += count * block->size;
         left -= count;
     }
     return ack;

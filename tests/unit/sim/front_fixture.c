@@ -95,7 +95,7 @@ void talk_nonsense(struct talk *t, const uint8_t *first, size_t first_size)
     for (unsigned round = 0; said < 1u << 20; round++) {
         size_t size = 1 + noise(&seed) % sizeof(message);
         for (size_t i = 0; i < size; i++)
-            message[i] = (uint8_t)(round % 3 == 0 ? noise(&seed) : noise(&seed) & noise(&seed));
+            message[i] = (uint8_t)(noise(&seed) & (round % 3 == 0 ? 0xFFu : noise(&seed)));
         if (round % 2)
             memcpy(message, first, first_size < size ? first_size : size);
         t->out_size = 0;

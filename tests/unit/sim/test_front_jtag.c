@@ -49,7 +49,7 @@ static uint64_t say(struct talk *t, const struct script *s)
     return value;
 }
 
-static uint64_t access(struct talk *t, bool ap, bool read, unsigned addr, uint32_t value)
+static uint64_t reach(struct talk *t, bool ap, bool read, unsigned addr, uint32_t value)
 {
     struct script s = {.n = 0};
     scan(&s, true, ap ? 0xB : 0xA, FRONT_JTAG_IR_LENGTH, false, 0);
@@ -59,7 +59,7 @@ static uint64_t access(struct talk *t, bool ap, bool read, unsigned addr, uint32
 
 static uint32_t result(struct talk *t)
 {
-    uint64_t answer = access(t, false, true, 0xC, 0);
+    uint64_t answer = reach(t, false, true, 0xC, 0);
     assert_int_equal(answer & 7, 2);
     return (uint32_t)(answer >> 3);
 }
@@ -101,11 +101,11 @@ static void a_port_answers_through_dpacc_and_apacc(void **state)
     (void)state;
     struct talk *t = talk_begin(&front_jtag);
     begin(t);
-    access(t, false, false, 0x4, 0x50000000u);
-    access(t, false, true, 0x4, 0);
+    reach(t, false, false, 0x4, 0x50000000u);
+    reach(t, false, true, 0x4, 0);
     assert_int_equal(result(t), 0xF0000000u);
-    access(t, false, false, 0x8, 0x010000F0u); /* AP 1, bank F */
-    access(t, true, true, 0xC, 0);
+    reach(t, false, false, 0x8, 0x010000F0u); /* AP 1, bank F */
+    reach(t, true, true, 0xC, 0);
     assert_int_equal(result(t), 0x84770001u);
     assert_true(t->front->transfers >= 4);
     talk_end(t);
@@ -142,15 +142,15 @@ static void an_access_that_waits_is_not_lost(void **state)
     struct talk *t = talk_begin(&front_jtag);
     unsigned left = 2;
     begin(t);
-    access(t, false, false, 0x8, 0x000000F0u);
+    reach(t, false, false, 0x8, 0x000000F0u);
     board_dap_inject(t->board, say_wait, &left);
-    access(t, true, true, 0xC, 0);                            /* waits */
-    assert_int_equal(access(t, false, false, 0x8, 0) & 7, 1); /* still: this SELECT is thrown away */
-    uint64_t answer = access(t, false, true, 0xC, 0);
+    reach(t, true, true, 0xC, 0);                            /* waits */
+    assert_int_equal(reach(t, false, false, 0x8, 0) & 7, 1); /* still: this SELECT is thrown away */
+    uint64_t answer = reach(t, false, true, 0xC, 0);
     assert_int_equal(answer & 7, 2);
     assert_int_equal(answer >> 3, 0x84770001u);
     board_dap_inject(t->board, NULL, NULL);
-    access(t, true, true, 0xC, 0); /* bank F is still selected */
+    reach(t, true, true, 0xC, 0); /* bank F is still selected */
     assert_int_equal(result(t), 0x84770001u);
     talk_end(t);
 }
@@ -160,14 +160,14 @@ static void a_sticky_error_is_cleared_in_ctrl_stat(void **state)
     (void)state;
     struct talk *t = talk_begin(&front_jtag);
     begin(t);
-    access(t, false, false, 0x4, 0x50000000u);
-    access(t, false, false, 0x8, 0);
-    access(t, true, false, 0x4, 0x70000000u); /* nothing is there */
-    access(t, true, true, 0xC, 0);
-    access(t, false, true, 0x4, 0);
+    reach(t, false, false, 0x4, 0x50000000u);
+    reach(t, false, false, 0x8, 0);
+    reach(t, true, false, 0x4, 0x70000000u); /* nothing is there */
+    reach(t, true, true, 0xC, 0);
+    reach(t, false, true, 0x4, 0);
     assert_true(result(t) & 0x20u);
-    access(t, false, false, 0x4, 0x50000020u);
-    access(t, false, true, 0x4, 0);
+    reach(t, false, false, 0x4, 0x50000020u);
+    reach(t, false, true, 0x4, 0);
     assert_false(result(t) & 0x20u);
     talk_end(t);
 }
