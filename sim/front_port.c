@@ -95,24 +95,58 @@ static void put(uint8_t *data, unsigned size, uint32_t value)
         data[i] = (uint8_t)(value >> 8 * i);
 }
 
+static unsigned lane(const struct front_block *b, uint32_t address)
+{
+    return (address & 3u & ~(b->size - 1u)) * 8;
+}
+
+/* Reads are posted: each one brings the value of the one before, RDBUFF the last. */
+static unsigned read_run(struct front_port *p, const struct front_block *b, uint32_t address, uint32_t count,
+                         uint8_t *to)
+{
+    uint32_t step = b->increment ? b->size : 0, value = 0;
+    unsigned ack = transfer(p, true, true, AP_DRW, &value);
+
+    for (uint32_t i = 0; i < count && ack == FRONT_ACK_OK; i++) {
+        bool last = i + 1 == count;
+        p->fault_address = address;
+        ack = transfer(p, !last, true, last ? DP_RDBUFF : AP_DRW, &value);
+        if (ack == FRONT_ACK_OK)
+            put(to + i * b->size, b->size, value >> lane(b, address));
+        address += step;
+    }
+    return ack;
+}
+
+/* Whether a write was good shows at the next transfer, so RDBUFF is read behind the last. */
+static unsigned write_run(struct front_port *p, const struct front_block *b, uint32_t address, uint32_t count,
+                          const uint8_t *from)
+{
+    uint32_t step = b->increment ? b->size : 0, value = 0;
+    unsigned ack = FRONT_ACK_OK;
+
+    for (uint32_t i = 0; i < count && ack == FRONT_ACK_OK; i++) {
+        value = get(from + i * b->size, b->size) << lane(b, address);
+        ack = transfer(p, true, false, AP_DRW, &value);
+        if (ack == FRONT_ACK_OK) {
+            p->fault_address = address;
+            address += step;
+        }
+    }
+    return ack == FRONT_ACK_OK ? transfer(p, false, true, DP_RDBUFF, &value) : ack;
+}
+
 /* `count` accesses from `address` on, for which one TAR is good. */
 static unsigned run(struct front_port *p, const struct front_block *b, uint32_t address, uint32_t count,
                     const uint8_t *from, uint8_t *to)
 {
     unsigned ack = transfer(p, true, false, AP_TAR, &address);
 
-    for (uint32_t i = 0; i < count && ack == FRONT_ACK_OK; i++) {
-        unsigned lane = (address & 3u & ~(b->size - 1u)) * 8;
-        uint32_t value = from ? get(from + i * b->size, b->size) << lane : 0;
-        ack = transfer(p, true, to != NULL, AP_DRW, &value);
-        if (ack == FRONT_ACK_OK && (to || i + 1 == count)) /* also tells whether the last one was good */
-            ack = transfer(p, false, true, DP_RDBUFF, &value);
-        if (ack == FRONT_ACK_OK && to)
-            put(to + i * b->size, b->size, value >> lane);
-        if (ack == FRONT_ACK_OK && b->increment)
-            address += b->size;
-    }
-    p->fault_address = ack == FRONT_ACK_OK ? 0 : address;
+    p->fault_address = address;
+    if (ack == FRONT_ACK_OK)
+        ack = to ? read_run(p, b, address, count, to) : write_run(p, b, address, count, from);
+    if (ack == FRONT_ACK_OK)
+        p->fault_address = 0;
     return ack;
 }
 

@@ -140,7 +140,7 @@ def blocks(corral, front):
     with Board(corral, f"--{front}", "0") as board:
         with open(corral.path("in.bin"), "wb") as f:
             f.write(data)
-        openocd(board, front, f"targets c1; halt; load_image {corral.path('in.bin')} 0x20070101 bin; "
+        openocd(board, front, f"targets c0; halt; targets c1; halt; load_image {corral.path('in.bin')} 0x20070101 bin; "
                               f"dump_image {corral.path('out.bin')} 0x20070101 {len(data)}; resume")
         with open(corral.path("out.bin"), "rb") as f:
             assert f.read() == data

@@ -186,6 +186,10 @@ static void an_error_is_told_and_gone(void **state)
     assert_int_equal(status(t), AP_FAULT);
     read_memory(t, 0x07, SRAM, 16, 0);
     assert_int_equal(status(t), OK);
+    read_memory(t, 0x07, 0x2007FFF0u, 32, 0); /* half of it is behind the end of the SRAM */
+    s = ASK(t, 12, 0xF2, 0x3E);
+    assert_int_equal(s[0], AP_FAULT);
+    assert_int_equal(get(s + 4), 0x20080000u);
     assert_int_equal(ASK(t, 2, 0xF2, 0x46, 0, 0, 0x04, 0, 0, 0, 0, 0x70)[0], OK);
     assert_int_equal(ASK(t, 8, 0xF2, 0x45, 0, 0, 0x0C, 0)[0], AP_FAULT);
     assert_int_equal(ASK(t, 8, 0xF2, 0x45, 0, 0, 0xFC, 0)[0], OK);
