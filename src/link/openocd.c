@@ -208,11 +208,12 @@ static enum corral_err run(struct openocd *o, struct script *s, struct link_acce
         if (a->done == a->count)
             a->status = CORRAL_OK;
     }
-    if (!err && (n == s->units ? error != NULL || (s->units && *text) : !error))
+    bool all = n == s->units;
+    if (!err && !all && error)
+        err = refused(o, &accesses[s->unit[n].access], &s->unit[n], error, d);
+    else if (!err && (!all || error || (n && *text)))
         err = diag_set(d, CORRAL_ERR_LINK_PROTOCOL, "OpenOCD (%s) answered more or less than it was asked",
                        openocd_rpc_name(o->rpc));
-    if (!err && n < s->units)
-        err = refused(o, &accesses[s->unit[n].access], &s->unit[n], error, d);
     if (err)
         accesses[s->unit[n < s->units ? n : s->units - 1].access].status = err;
     s->used = s->units = s->reads = 0;
