@@ -50,7 +50,8 @@ struct jtag {
     /* The port has taken this AP read, but its value has not come yet. */
     bool read_taken;
     uint8_t read_taken_addr;
-    bool lost; /* an acknowledge that is none: the TAP must be reset */
+    bool one_by_one; /* the port does not detect overruns: no access before the one ahead has ended */
+    bool lost;       /* an acknowledge that is none: the TAP must be reset */
     struct diag why;
 };
 
@@ -312,7 +313,7 @@ static enum dap_ack batch(struct jtag *j, bool read, uint8_t addr, uint32_t *val
         diag_set(&j->why, CORRAL_ERR_LINK_PROTOCOL,
                  "the debug port behind %s answered WAIT in a block and did not drop what followed",
                  jtag_wire_name(j->wire));
-        j->lost = true;
+        j->lost = j->one_by_one = true;
         return DAP_ACK_NONE;
     }
     return e.stat & CTRL_STICKYORUN ? simple(j, false, DP_CTRL_STAT, e.ctrl | CTRL_STICKYORUN) : DAP_ACK_OK;
@@ -327,7 +328,7 @@ static enum dap_ack jtag_dap_block(void *ctx, bool read, uint8_t addr, uint32_t 
     j->read_taken = false;
     if (!ready(j))
         return DAP_ACK_NONE;
-    uint32_t most = BATCH;
+    uint32_t most = j->one_by_one ? 1 : BATCH;
     for (unsigned idle = 0; *done < count;) {
         uint32_t n = count - *done < most ? count - *done : most, taken;
         enum dap_ack ack = batch(j, read, addr, values + *done, n, &taken);
@@ -336,7 +337,7 @@ static enum dap_ack jtag_dap_block(void *ctx, bool read, uint8_t addr, uint32_t 
         if (ack != DAP_ACK_OK)
             return ack; /* of what a fault was in, nothing is known to have happened (case B21) */
         /* Where the target is slow, long batches are mostly dropped. */
-        most = taken < n ? taken + 1 : most < BATCH / 2 ? most * 2 : BATCH;
+        most = j->one_by_one ? 1 : taken < n ? taken + 1 : most < BATCH / 2 ? most * 2 : BATCH;
         if (taken) {
             limit = deadline_in(j->clock, WAIT_NS);
             idle = 0;

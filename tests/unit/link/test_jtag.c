@@ -252,7 +252,6 @@ static void test_a_port_that_does_not_detect_overruns_is_no_silent_loss(void **s
     jtag_peer_change(b.peer, &options);
     assert_int_equal(link_write_bytes(b.link, 0, SRAM, words, sizeof(words), &d), CORRAL_ERR_LINK_PROTOCOL);
     assert_non_null(strstr(d.message, "WAIT"));
-    jtag_peer_change(b.peer, &(struct jtag_peer_options){0});
     block_there_and_back(b.link, 5);
     close_bench(&b);
 }
