@@ -269,6 +269,20 @@ static void sizes_that_lie(void **state)
     talk_end(t);
 }
 
+/* Three answers that fill the room to its last byte; the third has more to say than it was asked for. */
+static void the_end_of_the_room(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[3] = {65536, FRONT_OUT_MAX - 65540 - 4 - 5, 1};
+    struct talk *t = opened();
+    uint8_t all[96];
+    for (size_t i = 0; i < 3; i++)
+        memcpy(all + 32 * i, usb("\xF1", 1, true, sizes[i], NULL)->bytes, 32);
+    assert_int_equal(talk_say(t, all, sizeof(all)), FRONT_OUT_MAX);
+    assert_memory_equal(t->out + FRONT_OUT_MAX - 5, "\1\0\0\0\x30", 5);
+    talk_end(t);
+}
+
 static void who_has_not_opened_gets_nothing(void **state)
 {
     (void)state;
@@ -342,6 +356,7 @@ int main(void)
         cmocka_unit_test(wait_is_said_again_and_given_up),
         cmocka_unit_test(many_single_words_in_one_transfer),
         cmocka_unit_test(sizes_that_lie),
+        cmocka_unit_test(the_end_of_the_room),
         cmocka_unit_test(who_has_not_opened_gets_nothing),
         cmocka_unit_test(an_unknown_command_has_no_good_status),
         cmocka_unit_test(cut_anywhere_it_is_the_same),
