@@ -277,9 +277,9 @@ static void the_end_of_the_room(void **state)
     struct talk *t = opened();
     uint8_t all[96];
     for (size_t i = 0; i < 3; i++)
-        memcpy(all + 32 * i, usb("\xF1", 1, true, sizes[i], NULL)->bytes, 32);
+        memcpy(all + 32 * i, usb("\xFB", 1, true, sizes[i], NULL)->bytes, 32);
     assert_int_equal(talk_say(t, all, sizeof(all)), FRONT_OUT_MAX);
-    assert_memory_equal(t->out + FRONT_OUT_MAX - 5, "\1\0\0\0\x30", 5);
+    assert_memory_equal(t->out + FRONT_OUT_MAX - 5, "\1\0\0\0\3", 5);
     talk_end(t);
 }
 
