@@ -42,12 +42,12 @@ def export(samples, profile, form):
     return path, r.out.strip()
 
 
-def node_folder(folder):
-    """A folder with the packages of package-lock.json, made once; tests that run at the same time wait for it."""
+def node_folder(folder, source=HERE):
+    """A folder with the packages of `source`'s lock file, made once; tests that run at the same time wait for it."""
     program("node")
     npm = program("npm")
     os.makedirs(folder, exist_ok=True)
-    lock_file = os.path.join(HERE, "package-lock.json")
+    lock_file = os.path.join(source, "package-lock.json")
     with open(lock_file, "rb") as f:
         wanted = f.read()
     stamp = os.path.join(folder, "installed")
@@ -60,7 +60,7 @@ def node_folder(folder):
         except FileNotFoundError:
             pass
         for name in ("package.json", "package-lock.json"):
-            shutil.copyfile(os.path.join(HERE, name), os.path.join(folder, name))
+            shutil.copyfile(os.path.join(source, name), os.path.join(folder, name))
         p = subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
         if p.returncode:
