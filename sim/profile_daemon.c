@@ -5,6 +5,7 @@
  */
 #include "sim/profile_daemon.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,15 +84,7 @@ static void push_maps(struct profile_daemon *p)
 
 static void take_address(struct profile_daemon *p, const char *words)
 {
-    unsigned byte[4];
-    char more;
-
-    if (sscanf(words, "%3u.%3u.%3u.%3u%c", &byte[0], &byte[1], &byte[2], &byte[3], &more) != 4 ||
-        byte[0] > 255 || byte[1] > 255 || byte[2] > 255 || byte[3] > 255)
-        return;
-    for (size_t i = 0; i < 4; i++)
-        p->address[i] = (uint8_t)byte[i];
-    p->address_known = true;
+    p->address_known = inet_pton(AF_INET, words, p->address) == 1 || p->address_known;
 }
 
 static bool begins(const char *line, const char *word)

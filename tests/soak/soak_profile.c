@@ -131,7 +131,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(over_udp_every_sample_arrives),
         cmocka_unit_test(over_packets_in_ram_every_sample_arrives),
     };
-    if (argc != 6 || (soak_seconds = atof(argv[1])) <= 0) {
+    if (argc != 6 || (soak_seconds = strtod(argv[1], NULL)) <= 0) {
         fprintf(stderr, "usage: soak_profile SECONDS UDP0.ELF UDP1.ELF RAM0.ELF RAM1.ELF\n");
         return 2;
     }
