@@ -146,6 +146,8 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("scenarios", nargs="*")
     args = parser.parse_intermixed_args()
+    # The kernel's build looks for the modules from a folder of its own.
+    args.cache = os.path.abspath(args.cache)
     tests = scenarios.for_each_kernel() if args.second else scenarios.all_scenarios()
     unknown = set(args.scenarios) - {test.__name__ for test in tests}
     if unknown:

@@ -107,6 +107,9 @@ async function useFlameGraph(browser, name) {
     seen.keysZoomed = await page.evaluate(frames);
     await page.setViewportSize({width: 700, height: 500});
     await page.keyboard.press('Escape');
+    // The page hears of its new size some time after it has it.
+    await page.waitForFunction(`(${frames})().every(f => !f.shown || f.width <= 700)`, null, {timeout: PATIENCE_MS})
+        .catch(() => {});
     seen.narrow = await page.evaluate(frames);
     await context.close();
     return seen;
