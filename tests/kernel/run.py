@@ -148,6 +148,7 @@ def main():
     args = parser.parse_intermixed_args()
     # The kernel's build looks for the modules from a folder of its own.
     args.cache = os.path.abspath(args.cache)
+    args.kernel = args.kernel and os.path.abspath(args.kernel)
     tests = scenarios.for_each_kernel() if args.second else scenarios.all_scenarios()
     unknown = set(args.scenarios) - {test.__name__ for test in tests}
     if unknown:
