@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sim/front_transfer.h"
 
 #define HEADER_SIZE  8u
@@ -256,13 +257,6 @@ static void packet(struct cmsis_dap *c, struct front_request *r, struct front_an
     a->data[1] = (uint8_t)(done < count ? done + 1 : done); /* with the one that ended it */
 }
 
-static uint32_t get(const uint8_t *data, unsigned size)
-{
-    struct front_request r = {.at = data, .left = size};
-
-    return front_take(&r, size);
-}
-
 /* Returns false when the frame, or the room for its answer, is not whole yet. */
 static bool frame(struct cmsis_dap *c, struct front_io *io)
 {
@@ -271,8 +265,8 @@ static bool frame(struct cmsis_dap *c, struct front_io *io)
 
     if (offered < HEADER_SIZE)
         return false;
-    size_t size = get(m + 4, 2);
-    if (get(m, 4) != SIGNATURE || m[6] != KIND_REQUEST || size > PACKET_MAX) {
+    size_t size = load_le(m + 4, 2);
+    if (load_le(m, 4) != SIGNATURE || m[6] != KIND_REQUEST || size > PACKET_MAX) {
         io->close = true;
         return false;
     }

@@ -5,6 +5,8 @@
  */
 #include "sim/front_port.h"
 
+#include "base/bytes.h"
+
 #define WAITS 100 /* so often a transfer is said again */
 
 #define DP_ABORT    0x0u
@@ -80,21 +82,6 @@ unsigned front_port_ap(struct front_port *p, uint8_t ap, bool read, uint8_t reg,
     return ack;
 }
 
-static uint32_t get(const uint8_t *data, unsigned size)
-{
-    uint32_t value = 0;
-
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint32_t)data[i] << 8 * i;
-    return value;
-}
-
-static void put(uint8_t *data, unsigned size, uint32_t value)
-{
-    for (unsigned i = 0; i < size; i++)
-        data[i] = (uint8_t)(value >> 8 * i);
-}
-
 static unsigned lane(const struct front_block *b, uint32_t address)
 {
     return (address & 3u & ~(b->size - 1u)) * 8;
@@ -112,7 +99,7 @@ static unsigned read_run(struct front_port *p, const struct front_block *b, uint
         p->fault_address = address;
         ack = transfer(p, !last, true, last ? DP_RDBUFF : AP_DRW, &value);
         if (ack == FRONT_ACK_OK)
-            put(to + i * b->size, b->size, value >> lane(b, address));
+            store_le(to + i * b->size, b->size, value >> lane(b, address));
         address += step;
     }
     return ack;
@@ -126,7 +113,7 @@ static unsigned write_run(struct front_port *p, const struct front_block *b, uin
     unsigned ack = FRONT_ACK_OK;
 
     for (uint32_t i = 0; i < count && ack == FRONT_ACK_OK; i++) {
-        value = get(from + i * b->size, b->size) << lane(b, address);
+        value = load_le(from + i * b->size, b->size) << lane(b, address);
         ack = transfer(p, true, false, AP_DRW, &value);
         if (ack == FRONT_ACK_OK) {
             p->fault_address = address;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sim/front_port.h"
 
 #define SERVER_REFRESH 0x00u
@@ -74,26 +75,11 @@ struct usb {
     uint32_t size;
 };
 
-static uint32_t get(const uint8_t *data, unsigned size)
-{
-    uint32_t value = 0;
-
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint32_t)data[i] << 8 * i;
-    return value;
-}
-
-static void put(uint8_t *data, unsigned size, uint32_t value)
-{
-    for (unsigned i = 0; i < size; i++)
-        data[i] = (uint8_t)(value >> 8 * i);
-}
-
 /* A field of an answer, if the client asked for so much. */
 static void reply(const struct usb *u, uint32_t at, unsigned size, uint32_t value)
 {
     if (u->in && at + size <= u->size)
-        put(u->in + at, size, value);
+        store_le(u->in + at, size, value);
 }
 
 static uint8_t status_of(unsigned ack, bool ap)
@@ -122,7 +108,7 @@ static uint8_t enter(struct stlink *s, uint8_t mode)
 
 static uint8_t dap_register(struct stlink *s, const struct usb *u, bool read)
 {
-    uint32_t port = get(u->command + 2, 2), value = read ? 0 : get(u->command + 6, 4);
+    uint32_t port = load_le(u->command + 2, 2), value = read ? 0 : load_le(u->command + 6, 4);
     uint8_t reg = u->command[4];
     unsigned ack = 0;
 
@@ -147,25 +133,25 @@ static uint8_t open_ap(struct stlink *s, uint8_t ap)
 
 static void memory(struct stlink *s, const struct usb *u, unsigned size, bool read, bool increment)
 {
-    uint32_t length = get(u->command + 6, 2);
+    uint32_t length = load_le(u->command + 6, 2);
     struct front_block b = {
         .ap = u->command[8],
         .size = (uint8_t)size,
         .increment = increment,
-        .address = get(u->command + 2, 4),
+        .address = load_le(u->command + 2, 4),
         .length = length < u->size ? length : u->size,
     };
 
     if (read != (u->in != NULL)) /* the direction of the transfer is not the command's */
         return;
-    s->port.csw[b.ap] = get(u->command + 9, 3) << 8;
+    s->port.csw[b.ap] = load_le(u->command + 9, 3) << 8;
     s->status = status_of(front_port_memory(&s->port, &b, u->out, u->in), true);
 }
 
 /* Single words, many in one transfer. False = its sizes make no sense. */
 static bool misc_out(struct stlink *s, const struct usb *u)
 {
-    uint32_t count = get(u->command + 2, 4);
+    uint32_t count = load_le(u->command + 2, 4);
     uint32_t values = (count + 3u) & ~3u;
     struct front_block b = {.size = 4, .increment = true, .length = 4};
 
@@ -173,7 +159,7 @@ static bool misc_out(struct stlink *s, const struct usb *u)
     if (!u->out || count > MISC_MAX || values + 4 * count > u->size)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t value = get(u->out + values + 4 * i, 4);
+        uint32_t value = load_le(u->out + values + 4 * i, 4);
         uint8_t word[4] = {0}, status = STATUS_OK;
         bool read = false;
         switch (u->out[i]) {
@@ -196,7 +182,7 @@ static bool misc_out(struct stlink *s, const struct usb *u)
             status = STATUS_AP_ERROR;
             break;
         }
-        s->misc_value[i] = get(word, 4);
+        s->misc_value[i] = load_le(word, 4);
         s->misc_status[i] = status;
     }
     s->misc_count = count;
@@ -337,7 +323,7 @@ static bool usb_message(struct stlink *s, struct front_io *io, const uint8_t *m,
     if (offered < USB_HEADER)
         return false;
     bool outward = m[24] == 0;
-    uint32_t size = get(m + 28, 4);
+    uint32_t size = load_le(m + 28, 4);
     if (size > USB_MAX || m[24] > 3) {
         io->close = true;
         return false;
@@ -351,8 +337,8 @@ static bool usb_message(struct stlink *s, struct front_io *io, const uint8_t *m,
                     .size = size,
                     .out = outward ? m + USB_HEADER : NULL,
                     .in = outward ? NULL : answer + 4};
-    bool good = s->open && get(m + 4, 4) == CONNECTION;
-    put(answer, 4, good ? probe_command(s, &u) : SERVER_NOT_OPEN);
+    bool good = s->open && load_le(m + 4, 4) == CONNECTION;
+    store_le(answer, 4, good ? probe_command(s, &u) : SERVER_NOT_OPEN);
     io->used += USB_HEADER + (outward ? size : 0u);
     return true;
 }
@@ -375,33 +361,33 @@ static size_t server_sizes(uint8_t command, size_t *answer)
 
 static void server_command(struct stlink *s, const uint8_t *m, uint8_t *answer)
 {
-    put(answer, 4, SERVER_OK); /* of SERVER_COUNT the number */
+    store_le(answer, 4, SERVER_OK); /* of SERVER_COUNT the number */
     switch (m[0]) {
     case SERVER_INFO:
         if (m[1] != 0) {
-            put(answer, 4, SERVER_BAD_PARAMETER);
+            store_le(answer, 4, SERVER_BAD_PARAMETER);
             break;
         }
-        put(answer + 4, 4, DEVICE);
+        store_le(answer + 4, 4, DEVICE);
         memcpy(answer + 8, "CORRALBOARD", sizeof("CORRALBOARD"));
-        put(answer + 40, 2, VID);
-        put(answer + 42, 2, PID);
+        store_le(answer + 40, 2, VID);
+        store_le(answer + 42, 2, PID);
         break;
     case SERVER_OPEN:
-        if (get(m + 4, 4) != DEVICE) {
-            put(answer, 4, SERVER_BAD_PARAMETER);
+        if (load_le(m + 4, 4) != DEVICE) {
+            store_le(answer, 4, SERVER_BAD_PARAMETER);
             break;
         }
         s->open = true;
-        put(answer + 4, 4, CONNECTION);
+        store_le(answer + 4, 4, CONNECTION);
         break;
     case SERVER_CLOSE:
         s->open = s->debugging = false;
         break;
     case SERVER_VERSION:
-        put(answer, 4, SERVER_API);
-        put(answer + 4, 4, 2);
-        put(answer + 8, 4, 1);
+        store_le(answer, 4, SERVER_API);
+        store_le(answer + 4, 4, 2);
+        store_le(answer + 8, 4, 1);
         break;
     default:
         break;

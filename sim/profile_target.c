@@ -17,6 +17,7 @@
 
 #include "base/host_clock.h"
 #include "sim/board.h"
+#include "sim/board_file.h"
 #include "sim/profile_daemon.h"
 
 #define PROFILE_UDP_PORT 51080
@@ -116,16 +117,11 @@ static enum corral_err open_sockets(struct profile_target *t, uint16_t port, str
 static enum corral_err open_board(struct profile_target *t, uint64_t seed, struct diag *d)
 {
     struct board_config config = {.seed = seed, .datagram = on_datagram, .ctx = t};
-    enum corral_err err = CORRAL_OK;
 
     t->board = board_new(&config, d);
     if (!t->board)
         return d ? d->code : CORRAL_ERR_NO_MEMORY;
-    for (unsigned core = 0; core < BOARD_CORES && err == CORRAL_OK; core++) {
-        const uint8_t *image = core ? board_image_core1 : board_image_core0;
-        const uint8_t *end = core ? board_image_core1_end : board_image_core0_end;
-        err = board_load_elf(t->board, core, image, (size_t)((uintptr_t)end - (uintptr_t)image), d);
-    }
+    enum corral_err err = board_load_words(t->board, NULL, d);
     if (err == CORRAL_OK)
         board_reset(t->board);
     return err;

@@ -56,6 +56,22 @@ static inline void store_be32(uint8_t *p, uint32_t v)
     store_be16(p + 2, (uint16_t)v);
 }
 
+/* A little-endian field of `size` bytes, 1 to 4; what of the value does not fit it is left out. */
+static inline uint32_t load_le(const uint8_t *p, unsigned size)
+{
+    uint32_t v = 0;
+
+    for (unsigned i = 0; i < size; i++)
+        v |= (uint32_t)p[i] << 8 * i;
+    return v;
+}
+
+static inline void store_le(uint8_t *p, unsigned size, uint32_t v)
+{
+    for (unsigned i = 0; i < size; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
 /* A borrowed range of bytes and a position in it. */
 struct byte_reader {
     const uint8_t *data;
