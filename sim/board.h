@@ -25,8 +25,19 @@
 
 struct board;
 
+/* Which core a core is: instruction set, debug blocks, component numbers (sim/identity.h). */
+enum board_identity { BOARD_M7, BOARD_M4, BOARD_M33, BOARD_M0PLUS, BOARD_IDENTITIES };
+
 /* Zero means the default, except where said. */
 struct board_config {
+    enum board_identity identity[BOARD_CORES];
+    bool adiv6;                     /* a DPv3 whose APs lie in an address space, below a class 9 root table */
+    bool separate_ctm;              /* the two CTIs have no channel in common */
+    bool level_halted;              /* HALTED is a level as long as the core is in debug state, no pulse */
+    bool no_cti[BOARD_CORES];       /* this core has none */
+    uint32_t cti_base[BOARD_CORES]; /* where in the private peripheral bus */
+    bool held_in_reset[BOARD_CORES]; /* until released: by the other core, by board_hold_reset */
+    bool unpowered[BOARD_CORES];     /* its whole AP faults until board_set_power */
     uint32_t core_hz[BOARD_CORES];
     uint32_t swclk_hz;
     uint32_t ctm_latency; /* with ctm_latency_set also 0 */

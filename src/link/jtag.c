@@ -380,11 +380,20 @@ static const struct link_backend jtag_backend = {
     .close = jtag_close,
 };
 
-struct link *link_jtag_open(const char *spec, struct host_clock *clock, struct diag *d)
+struct link *link_jtag_open(const char *spec, const struct link_options *options, struct host_clock *clock,
+                            struct diag *d)
 {
     struct diag own = DIAG_INIT;
     d = d ? d : &own;
     const char *words = strncmp(spec, "jtag:", 5) == 0 ? spec + 5 : "";
+    if (options && options->protocol == LINK_PROTOCOL_SWD) {
+        diag_set(d, CORRAL_ERR_USAGE, "link '%s' speaks JTAG only", spec);
+        return NULL;
+    }
+    if (options && options->wire_hz) {
+        diag_set(d, CORRAL_ERR_USAGE, "link '%s': the other end alone knows how fast TCK is", spec);
+        return NULL;
+    }
     struct jtag *j = calloc(1, sizeof(*j));
     if (!j) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

@@ -18,7 +18,8 @@ struct link_jtag_info {
 };
 
 /* `clock` must tell real time and outlive the link. NULL with *d set. */
-struct link *link_jtag_open(const char *spec, struct host_clock *clock, struct diag *d);
+struct link *link_jtag_open(const char *spec, const struct link_options *options, struct host_clock *clock,
+                            struct diag *d);
 bool link_jtag_get_info(struct link *link, struct link_jtag_info *info); /* false: another kind of link */
 
 #endif

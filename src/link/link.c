@@ -269,3 +269,10 @@ enum corral_err link_write_dp(struct link *link, uint32_t reg, uint32_t value, s
 {
     return one(link, LINK_DP_WRITE, 4, 0, reg, 1, &value, d);
 }
+
+enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *d)
+{
+    if (!link->backend->drive_reset)
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "link '%s' has no reset line", link->name);
+    return link->backend->drive_reset(link->ctx, asserted, d);
+}

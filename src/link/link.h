@@ -33,11 +33,18 @@ enum link_op {
     LINK_DP_WRITE,
 };
 
+/* How a link with a wire is to work; zeros = the link's default. Links without the choice refuse it. */
+enum link_protocol { LINK_PROTOCOL_ANY, LINK_PROTOCOL_SWD, LINK_PROTOCOL_JTAG };
+struct link_options {
+    uint32_t wire_hz; /* SWCLK or TCK */
+    enum link_protocol protocol;
+};
+
 /* One access of a batch. */
 struct link_access {
     enum link_op op;
     uint8_t size;           /* bytes an element: 1, 2 or 4 */
-    uint32_t ap;            /* AP number (ADIv5) */
+    uint32_t ap;            /* AP number (ADIv5), or the AP's base address in the DP's space (ADIv6) */
     uint64_t address;       /* target address, or register offset (AP 0x00..0xFC, DP 0x0..0xC) */
     uint32_t count;         /* elements; 1 for AP and DP registers */
     void *data;             /* count elements of size bytes in host byte order; the caller's */
@@ -78,6 +85,9 @@ uint64_t link_wire_clocks(const struct link *link);     /* SWCLK cycles so far; 
 #define LINK_NO_DEADLINE INT64_MAX
 void link_set_deadline(struct link *link, int64_t when);
 bool link_deadline_passed(const struct link *link);
+
+/* Pull the target's reset line (nRESET) low or let it go. CORRAL_ERR_UNSUPPORTED on a link without one. */
+enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *d);
 
 /* Forget cached SELECT, CSW and TAR (after a reset, or when another tool used the port). */
 void link_forget(struct link *link);

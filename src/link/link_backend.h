@@ -29,6 +29,8 @@ struct link_backend {
     /* Optional, beside `dap`: why the last transfer came to DAP_ACK_NONE. Sets *d, or leaves it as it is. */
     void (*explain)(void *ctx, struct diag *d);
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
+    /* Optional: the reset line, see link_drive_reset. */
+    enum corral_err (*drive_reset)(void *ctx, bool asserted, struct diag *d);
     uint64_t (*wire_clocks)(void *ctx);
     void (*close)(void *ctx);
 };

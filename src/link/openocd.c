@@ -352,12 +352,18 @@ static enum corral_err list_targets(struct openocd *o, struct diag *d)
     return CORRAL_ERR_NO_AP;
 }
 
-struct link *link_openocd_open(const char *spec, struct host_clock *clock, struct diag *d)
+struct link *link_openocd_open(const char *spec, const struct link_options *options, struct host_clock *clock,
+                               struct diag *d)
 {
     struct diag own = DIAG_INIT;
     char setup[200];
     d = d ? d : &own;
     const char *words = strncmp(spec, "openocd:", 8) == 0 ? spec + 8 : "";
+    if (options && (options->wire_hz || options->protocol)) {
+        diag_set(d, CORRAL_ERR_USAGE, "link '%s': clock and protocol are set in OpenOCD's configuration",
+                 spec);
+        return NULL;
+    }
     struct openocd *o = calloc(1, sizeof(*o));
     if (!o) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

@@ -15,6 +15,7 @@
 #define LINK_OPENOCD_APS 8 /* a spawned OpenOCD gets a mem_ap target for each of the APs below this */
 
 /* `clock` must tell real time and outlive the link. NULL with *d set. */
-struct link *link_openocd_open(const char *spec, struct host_clock *clock, struct diag *d);
+struct link *link_openocd_open(const char *spec, const struct link_options *options, struct host_clock *clock,
+                               struct diag *d);
 
 #endif

@@ -15,7 +15,9 @@
 struct link_sim_options {
     const char *elf[LINK_SIM_CORES]; /* paths; both NULL = the built-in firmware; core 1's alone may be NULL:
                                         held in reset */
-    uint32_t ctm_latency;            /* core cycles; 0 = the default (3) unless ctm_latency_set */
+    const char *board; /* the board's switches as `corral sim` has them ("--identity m7,m33 --level-halted"),
+                          or NULL */
+    uint32_t ctm_latency; /* core cycles; 0 = the default (3) unless ctm_latency_set */
     bool ctm_latency_set;
     uint32_t swclk_hz;        /* of the debug port; 0 = the default (4 MHz) */
     uint64_t seed;            /* 0 = the default */

@@ -92,9 +92,9 @@ struct link *session_open_link_with(const char *spec, const struct link_sim_opti
     if (is_kind(spec, "shm"))
         return link_shm_open(spec, clock, d);
     if (is_kind(spec, "jtag"))
-        return link_jtag_open(spec, clock, d);
+        return link_jtag_open(spec, NULL, clock, d);
     if (is_kind(spec, "openocd"))
-        return link_openocd_open(spec, clock, d);
+        return link_openocd_open(spec, NULL, clock, d);
     return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
 }
 

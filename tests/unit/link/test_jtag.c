@@ -27,7 +27,7 @@ static struct bench open_bench(const struct jtag_peer_options *options)
 {
     struct bench b = {.peer = jtag_peer_start(options), .clock = host_clock_new_real()};
     struct diag d = DIAG_INIT;
-    b.link = link_jtag_open(jtag_peer_words(b.peer), b.clock, &d);
+    b.link = link_jtag_open(jtag_peer_words(b.peer), NULL, b.clock, &d);
     if (!b.link)
         fail_msg("%s", d.message);
     assert_int_equal(dp_power_up(b.link, &d), CORRAL_OK);
@@ -279,7 +279,7 @@ static void refused(const struct jtag_peer_options *options, enum corral_err cod
     struct jtag_peer *p = jtag_peer_start(options);
     struct host_clock *clock = host_clock_new_real();
     struct diag d = DIAG_INIT;
-    assert_null(link_jtag_open(jtag_peer_words(p), clock, &d));
+    assert_null(link_jtag_open(jtag_peer_words(p), NULL, clock, &d));
     assert_int_equal(d.code, code);
     if (!strstr(d.message, words))
         fail_msg("%s", d.message);
@@ -349,17 +349,17 @@ static void test_words_and_ports_that_lead_nowhere(void **state)
     struct host_clock *clock = host_clock_new_real();
     struct diag d = DIAG_INIT;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_null(link_jtag_open(bad[i], clock, &d));
+        assert_null(link_jtag_open(bad[i], NULL, clock, &d));
         assert_int_equal(d.code, CORRAL_ERR_USAGE);
     }
     struct jtag_peer *p = jtag_peer_start(NULL);
     char words[40];
     strcpy(words, jtag_peer_words(p));
     jtag_peer_stop(p);
-    assert_null(link_jtag_open(words, clock, &d));
+    assert_null(link_jtag_open(words, NULL, clock, &d));
     assert_int_equal(d.code, CORRAL_ERR_LINK_DOWN);
     assert_non_null(strstr(d.message, "cannot reach 127.0.0.1:"));
-    assert_null(link_jtag_open(words, clock, NULL));
+    assert_null(link_jtag_open(words, NULL, clock, NULL));
     host_clock_free(clock);
 }
 

@@ -85,7 +85,7 @@ static struct real spawn_real(void)
     struct diag d = DIAG_INIT;
     write_config(&r);
     snprintf(spec, sizeof(spec), "openocd:spawn:%s", r.config);
-    r.link = link_openocd_open(spec, r.clock, &d);
+    r.link = link_openocd_open(spec, NULL, r.clock, &d);
     if (!r.link)
         fail_msg("%s", d.message);
     assert_int_equal(dp_power_up(r.link, &d), CORRAL_OK);
@@ -233,7 +233,7 @@ static void test_a_running_openocd(void **state)
         _exit(127);
     }
     for (unsigned i = 0; i < 600 && !r.link; i++) {
-        r.link = link_openocd_open(spec, r.clock, &d);
+        r.link = link_openocd_open(spec, NULL, r.clock, &d);
         if (!r.link)
             host_clock_sleep(r.clock, 50 * NS_PER_MS);
     }
@@ -257,7 +257,7 @@ static void test_an_openocd_that_does_not_come_up_says_why(void **state)
         skip();
     struct host_clock *clock = host_clock_new_real();
     struct diag d = DIAG_INIT;
-    assert_null(link_openocd_open("openocd:spawn:no_such_file.cfg", clock, &d));
+    assert_null(link_openocd_open("openocd:spawn:no_such_file.cfg", NULL, clock, &d));
     assert_int_equal(d.code, CORRAL_ERR_LINK_DOWN);
     assert_non_null(strstr(d.message, "Can't find no_such_file.cfg"));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -361,7 +361,7 @@ static void test_opening_a_server_that_lies(void **state)
         struct fake f = {.answer = {cases[i].answer}};
         struct diag d = DIAG_INIT;
         start_fake(&f);
-        assert_null(link_openocd_open(f.spec, clock, &d));
+        assert_null(link_openocd_open(f.spec, NULL, clock, &d));
         assert_int_equal(d.code, cases[i].code);
         assert_int_not_equal(d.message[0], '\0');
         stop_fake(&f);
@@ -403,7 +403,7 @@ static void test_reading_from_a_server_that_lies(void **state)
             {.op = LINK_AP_READ, .size = 4, .address = 0xF8, .count = 1, .data = &one},
         };
         start_fake(&f);
-        struct link *link = link_openocd_open(f.spec, clock, &d);
+        struct link *link = link_openocd_open(f.spec, NULL, clock, &d);
         if (!link)
             fail_msg("%s", d.message);
         assert_int_equal(link_execute(link, a, 2, &d), cases[i].code);
@@ -432,7 +432,7 @@ static void test_an_answer_without_end_is_cut(void **state)
     struct diag d = DIAG_INIT;
     memset(text, 'x', sizeof(text) - 1);
     start_fake(&f);
-    assert_null(link_openocd_open(f.spec, clock, &d));
+    assert_null(link_openocd_open(f.spec, NULL, clock, &d));
     assert_int_equal(d.code, CORRAL_ERR_LINK_PROTOCOL);
     stop_fake(&f);
     host_clock_free(clock);
@@ -446,14 +446,14 @@ static void test_words_that_lead_nowhere(void **state)
     struct host_clock *clock = host_clock_new_real();
     struct diag d = DIAG_INIT;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_null(link_openocd_open(bad[i], clock, &d));
+        assert_null(link_openocd_open(bad[i], NULL, clock, &d));
         assert_int_equal(d.code, CORRAL_ERR_USAGE);
     }
     char spec[40];
     uint16_t port;
     close(listen_on_loopback(&port));
     snprintf(spec, sizeof(spec), "openocd:127.0.0.1:%u", port);
-    assert_null(link_openocd_open(spec, clock, &d));
+    assert_null(link_openocd_open(spec, NULL, clock, &d));
     assert_int_equal(d.code, CORRAL_ERR_LINK_DOWN);
     host_clock_free(clock);
 }
