@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/core_internal.h"
 
@@ -165,4 +166,114 @@ enum corral_err core_clear_breakpoint(struct core *c, uint32_t address, struct d
 enum corral_err core_read_cycles(struct core *c, uint32_t *cycles, struct diag *d)
 {
     return c->ops->read_cycles ? named(c, c->ops->read_cycles(c, cycles, d), d) : lacks(c, "count cycles", d);
+}
+
+enum corral_err core_reset(struct core *c, enum core_reset kind, struct diag *d)
+{
+    return c->ops->reset ? named(c, c->ops->reset(c, kind, d), d) : lacks(c, "be reset", d);
+}
+
+enum corral_err core_vector_catch(struct core *c, bool on, struct diag *d)
+{
+    return c->ops->vector_catch ? named(c, c->ops->vector_catch(c, on, d), d)
+                                : lacks(c, "catch its reset", d);
+}
+
+enum corral_err core_detach(struct core *c, bool leave_halted, struct diag *d)
+{
+    return c->ops->detach ? named(c, c->ops->detach(c, leave_halted, d), d) : CORRAL_OK;
+}
+
+enum corral_err core_get_info(struct core *c, struct core_info *info, struct diag *d)
+{
+    *info = (struct core_info){.part = ""};
+    return c->ops->info ? named(c, c->ops->info(c, info, d), d) : CORRAL_OK;
+}
+
+enum corral_err core_registers(struct core *c, const struct core_register **list, size_t *count,
+                               struct diag *d)
+{
+    *list = NULL;
+    *count = 0;
+    return c->ops->registers ? named(c, c->ops->registers(c, list, count, d), d)
+                             : lacks(c, "list registers", d);
+}
+
+enum corral_err core_find_register(struct core *c, const char *name, const struct core_register **found,
+                                   struct diag *d)
+{
+    static const char *const other[][2] = {{"r13", "sp"}, {"r14", "lr"}, {"r15", "pc"}};
+    const struct core_register *list;
+    size_t count;
+    enum corral_err err = core_registers(c, &list, &count, d);
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        if (strcasecmp(name, other[i][0]) == 0)
+            name = other[i][1];
+    for (size_t i = 0; !err && i < count; i++)
+        if (strcasecmp(name, list[i].name) == 0) {
+            *found = &list[i];
+            return CORRAL_OK;
+        }
+    return err ? err : diag_set(d, CORRAL_ERR_USAGE, "%s has no register '%s'", c->name, name);
+}
+
+enum corral_err core_set_watchpoint(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
+                                    struct diag *d)
+{
+    return c->ops->set_watchpoint ? named(c, c->ops->set_watchpoint(c, address, size, watch, d), d)
+                                  : lacks(c, "set watchpoints", d);
+}
+
+enum corral_err core_clear_watchpoint(struct core *c, uint32_t address, uint32_t size, struct diag *d)
+{
+    return c->ops->clear_watchpoint ? named(c, c->ops->clear_watchpoint(c, address, size, d), d)
+                                    : lacks(c, "clear watchpoints", d);
+}
+
+const void *core_run_domain(const struct core *c)
+{
+    return c->ops->run_domain ? c->ops->run_domain(c) : NULL;
+}
+
+const char *core_type(const struct core *c)
+{
+    return c->ops->type;
+}
+
+const char *core_why_text(enum core_why why)
+{
+    switch (why) {
+    case CORE_WHY_NONE:
+        break;
+    case CORE_WHY_IN_RESET:
+        return "held in reset";
+    case CORE_WHY_LOCKUP:
+        return "locked up";
+    case CORE_WHY_NO_POWER:
+        return "its debug registers cannot be reached: it has no power";
+    case CORE_WHY_NO_CLOCK:
+        return "it does not answer: its clock is off";
+    case CORE_WHY_DEBUG_DISABLED:
+        return "debug is disabled on it";
+    case CORE_WHY_STUB:
+        return "its gdb stub does not tell";
+    }
+    return "";
+}
+
+const char *core_arch_name(enum core_arch arch)
+{
+    switch (arch) {
+    case CORE_ARCH_UNKNOWN:
+        break;
+    case CORE_ARCH_V6M:
+        return "Armv6-M";
+    case CORE_ARCH_V7M:
+        return "Armv7-M";
+    case CORE_ARCH_V8M_BASE:
+        return "Armv8-M Baseline";
+    case CORE_ARCH_V8M_MAIN:
+        return "Armv8-M Mainline";
+    }
+    return "unknown";
 }

@@ -12,7 +12,23 @@
 
 struct core;
 
-/* A snapshot of one core, read from the hardware (never from a cache). */
+/* What a state means, where its name alone does not say it. */
+enum core_why {
+    CORE_WHY_NONE,
+    CORE_WHY_IN_RESET,       /* held in reset */
+    CORE_WHY_LOCKUP,         /* two faults deep: it executes nothing any more */
+    CORE_WHY_NO_POWER,       /* its debug registers answer with a bus fault */
+    CORE_WHY_NO_CLOCK,       /* they do not answer, or it sleeps and a request does not reach it */
+    CORE_WHY_DEBUG_DISABLED, /* DHCSR.C_DEBUGEN stays 0 (authentication), or its access port is disabled */
+    CORE_WHY_STUB,           /* behind a gdb stub that does not tell */
+};
+/* A clause for people ("held in reset"); "" for CORE_WHY_NONE. Never NULL. */
+const char *core_why_text(enum core_why why);
+
+/*
+ * A snapshot of one core, read from the hardware (never from a cache). A core that cannot be asked (no power,
+ * no clock) is told here as CORE_UNPOWERED or CORE_UNKNOWN with its `why`; reading the status then succeeds.
+ */
 struct core_status {
     enum core_state state;
     enum halt_reason reason; /* while halted */
@@ -20,7 +36,57 @@ struct core_status {
     bool asleep;
     bool pc_known;
     uint32_t pc;
+    enum core_why why;
+    /* Halted, but not where or by what the core says (with `reason` only): Cortex-M7 erratum 3092511, a
+     * breakpoint that collided with an exception; r0p0 and r0p1: an interrupt was taken in a masked step.
+     * To be resumed unseen, and in a group that it dragged along the whole group. */
+    bool false_halt;
+    bool debug_enabled; /* DHCSR.C_DEBUGEN reads 1 */
+    uint32_t resets; /* how many resets were seen since the core was opened: compare, then look at its CTI */
 };
+
+enum core_arch { CORE_ARCH_UNKNOWN, CORE_ARCH_V6M, CORE_ARCH_V7M, CORE_ARCH_V8M_BASE, CORE_ARCH_V8M_MAIN };
+const char *core_arch_name(enum core_arch arch); /* "Armv7-M", ...; never NULL */
+
+struct core_info {
+    enum core_arch arch;
+    uint32_t cpuid;           /* 0 = not known */
+    const char *part;         /* "Cortex-M7"; "" when it is not one that is known. A string literal */
+    unsigned revision, patch; /* rNpM */
+    unsigned breakpoints, watchpoints; /* comparators; 0 = none, or not known */
+    unsigned breakpoint_version;       /* FPB 1 or 2; version 1 ends below 0x20000000 */
+    bool has_cycle_counter;            /* DWT_CYCCNT */
+    bool has_restart_flag;             /* DHCSR.S_RESTART_ST (v8-M) proves restarts */
+    bool has_core_reset;               /* AIRCR.VECTRESET (v7-M) */
+    bool has_security, has_fpu;
+};
+
+/* Numbers for core_read_register. 0..0x7F are DCRSR.REGSEL; those above are parts of register 20. */
+enum core_register_number {
+    CORE_REGISTER_SP = 13,
+    CORE_REGISTER_LR = 14,
+    CORE_REGISTER_PC = 15,
+    CORE_REGISTER_XPSR = 16,
+    CORE_REGISTER_MSP = 17,
+    CORE_REGISTER_PSP = 18,
+    CORE_REGISTER_PRIMASK = 0x100,
+    CORE_REGISTER_BASEPRI = 0x101,
+    CORE_REGISTER_FAULTMASK = 0x102,
+    CORE_REGISTER_CONTROL = 0x103,
+};
+
+struct core_register {
+    const char *name; /* "r0", "sp", "pc", "xpsr", "msplim", ... */
+    unsigned number;
+    unsigned bits; /* 32, 8 or 1 that mean something */
+};
+
+enum core_reset {
+    CORE_RESET_SYSTEM, /* AIRCR.SYSRESETREQ: what the device makes of it, as a rule everything but debug */
+    CORE_RESET_CORE,   /* AIRCR.VECTRESET: this core alone; v7-M only */
+};
+
+enum core_watch { CORE_WATCH_READ = 1, CORE_WATCH_WRITE = 2, CORE_WATCH_ACCESS = 3 };
 
 struct core_ops {
     const char *type; /* "cortex-m" */
@@ -45,6 +111,17 @@ struct core_ops {
     void (*free)(struct core *c);
     /* As read_status with `reason`, but changes nothing: DFSR is not cleared. */
     enum corral_err (*peek_status)(struct core *c, struct core_status *status, struct diag *d);
+    enum corral_err (*reset)(struct core *c, enum core_reset kind, struct diag *d);
+    enum corral_err (*vector_catch)(struct core *c, bool on, struct diag *d);
+    enum corral_err (*detach)(struct core *c, bool leave_halted, struct diag *d);
+    enum corral_err (*info)(struct core *c, struct core_info *info, struct diag *d);
+    enum corral_err (*registers)(struct core *c, const struct core_register **list, size_t *count,
+                                 struct diag *d);
+    enum corral_err (*set_watchpoint)(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
+                                      struct diag *d);
+    enum corral_err (*clear_watchpoint)(struct core *c, uint32_t address, uint32_t size, struct diag *d);
+    /* NULL: halts and runs by itself. Else what it shares with all cores that stop and start as it does. */
+    const void *(*run_domain)(const struct core *c);
 };
 
 /* A Cortex-M core on MEM-AP `ap` of `link`. Enables halting debug (DHCSR.C_DEBUGEN) without halting. `cti`
@@ -76,5 +153,34 @@ enum corral_err core_write_register(struct core *c, unsigned number, uint32_t va
 enum corral_err core_set_breakpoint(struct core *c, uint32_t address, struct diag *d);
 enum corral_err core_clear_breakpoint(struct core *c, uint32_t address, struct diag *d);
 enum corral_err core_read_cycles(struct core *c, uint32_t *cycles, struct diag *d);
+
+/* Ask for a reset, and return once it was asked for (at most some milliseconds): the core may be in reset
+ * still. With vector_catch on it halts at its first instruction (reason vector-catch). Breakpoints and
+ * watchpoints that it lost are set again with the next core_prepare_run or core_read_status. */
+enum corral_err core_reset(struct core *c, enum core_reset kind, struct diag *d);
+/* DEMCR.VC_CORERESET. Works while the core runs; may fail while it is in reset. */
+enum corral_err core_vector_catch(struct core *c, bool on, struct diag *d);
+/*
+ * Leave the core as it was found at open: breakpoints and watchpoints of ours gone, DEMCR and DHCSR back, and
+ * running if it ran then, unless `leave_halted`. A core that was found halted stays halted. The core can
+ * still be used afterwards. Touches no CTI: take the group's cross triggers down first (case A24).
+ */
+enum corral_err core_detach(struct core *c, bool leave_halted, struct diag *d);
+/* What kind of core it is. Read once, then remembered. */
+enum corral_err core_get_info(struct core *c, struct core_info *info, struct diag *d);
+/* The registers it has, in the order for people. The list is the core's. */
+enum corral_err core_registers(struct core *c, const struct core_register **list, size_t *count,
+                               struct diag *d);
+/* By name, in any case of letters; also "r13".."r15". CORRAL_ERR_USAGE for one that it does not have. */
+enum corral_err core_find_register(struct core *c, const char *name, const struct core_register **found,
+                                   struct diag *d);
+/* Halt at accesses to `size` bytes (a power of two) at `address` (a multiple of it). */
+enum corral_err core_set_watchpoint(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
+                                    struct diag *d);
+enum corral_err core_clear_watchpoint(struct core *c, uint32_t address, uint32_t size, struct diag *d);
+/* Not NULL: a request to halt or run one core does it to every core with the same value (a gdb stub that
+ * stops all): mechanism `stub`. */
+const void *core_run_domain(const struct core *c);
+const char *core_type(const struct core *c); /* "cortex-m", "gdb-stub" */
 
 #endif
