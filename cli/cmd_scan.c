@@ -161,7 +161,7 @@ static void print_tree(const struct cs_topology *t)
 static enum corral_err do_scan(struct link *link, void *ctx, struct diag *d)
 {
     struct cs_topology **t = ctx;
-    *t = cs_scan(link, d);
+    *t = cs_scan(link, NULL, d);
     if (*t && !link_deadline_passed(link))
         return CORRAL_OK;
     cs_topology_free(*t);

@@ -50,6 +50,7 @@ static void take_cti(struct link *link, struct cs_core *core, const struct cs_co
                  devid);
     }
     core->has_cti = true;
+    core->cti_from = CS_SOURCE_TABLE;
     core->cti = (struct cs_cti){
         .ap = core->ap,
         .address = c->address,
@@ -59,6 +60,7 @@ static void take_cti(struct link *link, struct cs_core *core, const struct cs_co
     };
     if (core->cti.restart_output >= (int)triggers)
         core->cti.restart_output = -1; /* A3 */
+    core->restart_from = core->cti.restart_output >= 0 ? CS_SOURCE_TABLE : CS_SOURCE_NONE;
 }
 
 static void bind_cti(struct link *link, const struct cs_topology *t, struct cs_core *core,
@@ -103,7 +105,8 @@ enum corral_err cs_bind(struct link *link, struct cs_topology *t, struct diag *d
         }
         struct cs_core *core = &t->cores[t->core_count];
         struct diag why = DIAG_INIT;
-        *core = (struct cs_core){.ap = (uint32_t)c->ap, .type = "unknown", .cortex_m = m_core};
+        *core = (struct cs_core){
+            .ap = (uint32_t)c->ap, .type = "unknown", .address = c->address, .cortex_m = m_core};
         snprintf(core->name, sizeof(core->name), "core%zu", t->core_count);
         t->core_count++;
         enum corral_err err =

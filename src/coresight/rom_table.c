@@ -330,8 +330,9 @@ static enum corral_err scan_root(struct link *link, struct cs_topology *t, struc
     return cs_walk(link, t, -1, low & ~0xFFFu, true, d);
 }
 
-struct cs_topology *cs_scan(struct link *link, struct diag *d)
+struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, struct diag *d)
 {
+    (void)hints;
     uint32_t dpidr = 0;
     struct cs_topology *t = calloc(1, sizeof(*t));
     if (!t) {

@@ -6,11 +6,13 @@
 #ifndef CORRAL_CORESIGHT_ROM_TABLE_H
 #define CORRAL_CORESIGHT_ROM_TABLE_H
 
+#include "coresight/hints.h"
 #include "link/link.h"
 
 #define CS_MAX_APS        32
 #define CS_MAX_COMPONENTS 256
 #define CS_MAX_CORES      16
+#define CS_MAX_REFUSALS   32
 #define CS_ERROR_MAX      96
 
 struct cs_component {
@@ -29,6 +31,9 @@ struct cs_ap {
     uint32_t ap;
     uint32_t idr;
     uint64_t base;
+    bool nested; /* behind another AP (B16), see hints.h */
+    uint32_t parent;
+    uint64_t address;
     char error[CS_ERROR_MAX];
 };
 
@@ -45,12 +50,21 @@ struct cs_core {
     uint32_t ap;
     uint32_t cpuid;
     const char *type; /* a string literal: "Cortex-M7", ... */
+    uint64_t address; /* of its SCS or debug registers */
     bool has_cti;
     struct cs_cti cti;
+    enum cs_source cti_from;     /* NONE without a CTI */
+    enum cs_source restart_from; /* NONE where the restart output is not known */
     /* Why has_cti is false; or, with has_cti, why that CTI cannot be used (its triggers and channels are 0).
      */
     char why_no_cti[CS_ERROR_MAX];
     bool cortex_m; /* has M-profile debug registers: core_cortex_m_open works on it */
+};
+
+struct cs_refusal {
+    int32_t ap;       /* -1 = an ADIv6 root address space */
+    uint64_t address; /* of the block, or of the AP's register */
+    char why[2 * CS_ERROR_MAX];
 };
 
 struct cs_topology {
@@ -61,14 +75,18 @@ struct cs_topology {
     struct cs_core cores[CS_MAX_CORES];
     size_t core_count;
     bool cut; /* a table limit was reached: there is more than is listed */
+    /* What was refused, and why: hints that turned out wrong, domains that stayed off. */
+    struct cs_refusal refusals[CS_MAX_REFUSALS];
+    size_t refusal_count;
 };
 
 /* Power the debug port up (bounded by 1 s of host_clock time) and clear sticky errors. */
 enum corral_err dp_power_up(struct link *link, struct diag *d);
 
-/* Walk everything. A new topology (cs_topology_free); NULL with *d set only when the port itself is dead:
- * APs and components that cannot be read are listed with `error`. */
-struct cs_topology *cs_scan(struct link *link, struct diag *d);
+/* Walk everything, with what is known beforehand (NULL = nothing). A new topology (cs_topology_free); NULL
+ * with *d set only when the port itself is dead: APs and components that cannot be read are listed with
+ * `error`. */
+struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, struct diag *d);
 void cs_topology_free(struct cs_topology *t);
 
 #endif

@@ -24,6 +24,11 @@ enum link_cap {
     LINK_CAP_WIRE = 1 << 2, /* wire_clocks is meaningful */
 };
 
+/* AP numbers that no port uses: ADIv5 ends at 255, ADIv6 bases are multiples of 4096. They stand for APs that
+ * are reached through another AP's memory (cross-trigger sheet 12, B16). */
+#define LINK_NESTED_FIRST 0x100u
+#define LINK_NESTED_LAST  0x1FFu
+
 enum link_op {
     LINK_MEM_READ,
     LINK_MEM_WRITE,

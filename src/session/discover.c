@@ -157,7 +157,7 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
 {
     struct session *s = ctx;
     s->is_board = link_sim_get_info(link, &s->board);
-    struct cs_topology *t = cs_scan(link, d);
+    struct cs_topology *t = cs_scan(link, NULL, d);
     if (!t)
         return d->code;
     enum corral_err err = check_names(s, t, d);

@@ -169,7 +169,7 @@ static struct cs_topology *scan(struct memory *m)
     struct diag d = DIAG_INIT;
     struct link *link = link_new(&backend, m, "memory", m->clock);
     assert_non_null(link);
-    struct cs_topology *t = cs_scan(link, &d);
+    struct cs_topology *t = cs_scan(link, NULL, &d);
     if (!t)
         fail_msg("%s", d.message);
     link_close(link);
@@ -553,7 +553,7 @@ static void test_power_that_is_never_acknowledged(void **state)
     struct diag d = DIAG_INIT;
     m->no_power = true;
     struct link *link = link_new(&backend, m, "memory", m->clock);
-    assert_null(cs_scan(link, &d));
+    assert_null(cs_scan(link, NULL, &d));
     assert_int_equal(d.code, CORRAL_ERR_NO_POWER);
     assert_in_range(host_clock_now(m->clock), NS_PER_S, 2 * NS_PER_S);
     link_close(link);

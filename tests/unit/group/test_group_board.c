@@ -46,7 +46,7 @@ static struct bench open_bench(const struct link_sim_options *options)
     if (!b.link)
         fail_msg("%s", d.message);
     host_clock_sleep(b.clock, 2 * NS_PER_MS);
-    struct cs_topology *t = cs_scan(b.link, &d);
+    struct cs_topology *t = cs_scan(b.link, NULL, &d);
     assert_non_null(t);
     assert_int_equal(t->core_count, LINK_SIM_CORES);
     struct link_sim_info info;

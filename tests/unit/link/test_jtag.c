@@ -67,7 +67,7 @@ static void test_the_cores_are_found(void **state)
     (void)state;
     struct bench b = open_bench(NULL);
     struct diag d = DIAG_INIT;
-    struct cs_topology *t = cs_scan(b.link, &d);
+    struct cs_topology *t = cs_scan(b.link, NULL, &d);
     if (!t)
         fail_msg("%s", d.message);
     assert_int_equal(t->core_count, 2);

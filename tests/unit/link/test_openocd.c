@@ -147,7 +147,7 @@ static void test_openocd_itself_is_spawned(void **state)
         skip();
     struct real r = spawn_real();
     struct diag d = DIAG_INIT;
-    struct cs_topology *t = cs_scan(r.link, &d);
+    struct cs_topology *t = cs_scan(r.link, NULL, &d);
     if (!t)
         fail_msg("%s", d.message);
     assert_int_equal(t->core_count, 2);

@@ -30,7 +30,7 @@ struct bench {
 
 static void open_cores(struct bench *b, struct diag *d)
 {
-    struct cs_topology *t = cs_scan(b->link, d);
+    struct cs_topology *t = cs_scan(b->link, NULL, d);
     assert_non_null(t);
     for (size_t i = 0; i < t->core_count; i++) {
         b->cores[i] = core_cortex_m_open(b->link, t->cores[i].ap, t->cores[i].name, 100000000, NULL, d);
