@@ -10,7 +10,6 @@
 
 #include "sim/board_internal.h"
 
-#define BOARD_CPUID        0x411FC272u /* Cortex-M7 r1p2 */
 #define BOARD_MAX_HZ       100000000000u
 #define BOARD_MAX_SWCLK    100000000u
 #define BOARD_MAX_LATENCY  1000000u
@@ -151,6 +150,17 @@ static uint64_t gcd(uint64_t a, uint64_t c)
     return a;
 }
 
+/* A block of its own in the private peripheral bus, or where some parts have their CTIs: behind it. */
+static bool cti_place(uint32_t base)
+{
+    static const uint32_t taken[] = {BOARD_ITM_BASE, BOARD_DWT_BASE, BOARD_FPB_BASE, BOARD_SCS_BASE,
+                                     BOARD_ROM_BASE};
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (base == taken[i])
+            return false;
+    return (base & 0xFFFu) == 0 && (base >> 20 == 0xE00u || base >> 20 == 0xF00u);
+}
+
 static enum corral_err config_fill(struct board_config *c, uint64_t *hz, struct diag *d)
 {
     for (unsigned n = 0; n < BOARD_CORES; n++)
@@ -164,6 +174,14 @@ static enum corral_err config_fill(struct board_config *c, uint64_t *hz, struct 
         c->deadline_us = BOARD_DEFAULT_DEADLINE_US;
     if (!c->seed)
         c->seed = BOARD_DEFAULT_SEED;
+    for (unsigned n = 0; n < BOARD_CORES; n++) {
+        c->cti_base[n] = c->cti_base[n] ? c->cti_base[n] : BOARD_CTI_BASE;
+        if (!cti_place(c->cti_base[n]))
+            return diag_set(
+                d, CORRAL_ERR_USAGE,
+                "a CTI cannot be at 0x%08X: a free block of 4 KiB from 0xE0000000 or 0xF0000000 on",
+                c->cti_base[n]);
+    }
     *hz = c->core_hz[0] / gcd(c->core_hz[0], c->core_hz[1]) * (uint64_t)c->core_hz[1];
     if (*hz > BOARD_MAX_HZ)
         return diag_set(d, CORRAL_ERR_USAGE,
@@ -195,7 +213,9 @@ static bool core_init(struct board *b, unsigned n)
             return false;
     }
     k->cpu.number = n;
-    k->cpu.cpuid = BOARD_CPUID;
+    k->identity = board_identity_info(b->config.identity[n]);
+    k->cpu.cpuid = k->identity->cpuid;
+    k->cpu.architecture = k->identity->architecture;
     k->cpu.monitor = &b->monitor;
     k->cpu.next_event = BOARD_NEVER;
     k->timer.deadline = BOARD_NEVER;

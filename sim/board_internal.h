@@ -13,6 +13,7 @@
 #include "sim/board_map.h"
 #include "sim/cpu.h"
 #include "sim/cti.h"
+#include "sim/identity.h"
 
 #define BOARD_NEVER    UINT64_MAX
 #define BOARD_LOG_KEEP (1u << 20) /* records kept at least; at twice that the older half goes */
@@ -130,6 +131,7 @@ struct board_core {
     bool debugger;      /* the access under way comes through the AP */
     bool loaded;        /* flash holds an image */
     unsigned number;
+    const struct board_identity_info *identity; /* never NULL */
     uint32_t last_index; /* count_pcs: flash halfword of the last instruction */
     struct board *board;
     uint8_t *flash;
@@ -251,10 +253,8 @@ void board_cti_input(struct board_core *k, unsigned trigger); /* one pulse */
 uint64_t board_ctm_due(const struct board *b);
 void board_ctm_deliver(struct board *b);
 
-/* rom_tables.c: ROM table and the identification block of each component */
-enum board_component { BOARD_ID_SCS, BOARD_ID_DWT, BOARD_ID_FPB, BOARD_ID_ITM, BOARD_ID_CTI, BOARD_ID_ROM };
-uint32_t board_component_id(enum board_component which, uint32_t offset);
-uint32_t board_rom_table(uint32_t offset);
+/* rom_tables.c: the ROM table (identification blocks: identity.h) */
+uint32_t board_rom_table(const struct board_core *k, uint32_t offset);
 
 /* dap.c */
 void board_dap_reset(struct board *b);

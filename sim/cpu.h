@@ -46,6 +46,13 @@ enum cpu_attention {
     CPU_ATTN_RESET = 1u << 5, /* held in reset */
 };
 
+/* Which instructions, exceptions and system registers a core has. */
+enum cpu_architecture {
+    CPU_V7EM, /* Armv7-M with the DSP extension */
+    CPU_V6M,  /* Armv6-M with the unprivileged extension and VTOR */
+    CPU_V8M,  /* Armv8-M main line with the DSP extension, without security and FPU */
+};
+
 struct cpu;
 
 /* One instruction as it was decoded: its handler, its one or two halfwords, its length in bytes. */
@@ -120,6 +127,7 @@ struct cpu {
     bool mask_ints;  /* DHCSR.C_MASKINTS: PendSV, SysTick and external interrupts are not taken */
     unsigned number; /* core number, for the monitor */
     uint32_t cpuid;  /* what SCB.CPUID reads */
+    enum cpu_architecture architecture; /* set once, before the first reset */
     struct cpu_region region[CPU_REGIONS];
     struct { /* the region with a table that the last instruction came from; private to the core's files */
         uint32_t base, size;

@@ -232,7 +232,7 @@ void board_cti_read(struct board_core *k, uint32_t offset, uint32_t *value)
         *value = LSR_PRESENT | (c->locked ? LSR_LOCKED : 0u);
         break;
     default:
-        *value = board_component_id(BOARD_ID_CTI, offset);
+        *value = board_component_id(k->identity, BOARD_ID_CTI, offset);
         break;
     }
 }

@@ -29,7 +29,7 @@ static void itm_read(const struct board_core *k, uint32_t offset, uint32_t *valu
     else if (offset == ITM_TCR)
         *value = k->itm.tcr;
     else
-        *value = board_component_id(BOARD_ID_ITM, offset);
+        *value = board_component_id(k->identity, BOARD_ID_ITM, offset);
 }
 
 static void itm_write(struct board_core *k, uint32_t offset, uint32_t value)
@@ -47,7 +47,7 @@ static bool scs_read(struct board_core *k, uint32_t address, unsigned size, uint
     if (size == 4 && board_debug_read(k, address, value))
         return true;
     if ((address & 0xFFFu) >= SCS_ID_FIRST) {
-        *value = board_component_id(BOARD_ID_SCS, address & 0xFFCu) >> (address & 3u) * 8;
+        *value = board_component_id(k->identity, BOARD_ID_SCS, address & 0xFFCu) >> (address & 3u) * 8;
         return true;
     }
     if (!cpu_scs_read(&k->cpu, address, size, value, k->debugger))
@@ -95,19 +95,19 @@ bool board_ppb_read(struct board_core *k, uint32_t address, unsigned size, uint3
         if (offset < 0xF00)
             board_dwt_read(k, offset, value);
         else
-            *value = board_component_id(BOARD_ID_DWT, offset);
+            *value = board_component_id(k->identity, BOARD_ID_DWT, offset);
         return true;
     case BOARD_FPB_BASE:
         if (offset < 0xF00)
             board_fpb_read(k, offset, value);
         else
-            *value = board_component_id(BOARD_ID_FPB, offset);
+            *value = board_component_id(k->identity, BOARD_ID_FPB, offset);
         return true;
     case BOARD_CTI_BASE:
         board_cti_read(k, offset, value);
         return true;
     case BOARD_ROM_BASE:
-        *value = board_rom_table(offset);
+        *value = board_rom_table(k, offset);
         return true;
     default:
         return false;
