@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "sim/board_file.h"
+#include "sim/board_options.h"
 #include "sim/front_server.h"
 #include "sim/profile_target.h"
 #include "sim/tlog_device.h"
@@ -31,12 +32,14 @@ enum {
     OPT_STLINK,
     OPT_CMSIS_DAP,
     OPT_PACE,
-    OPT_ELF,
-    OPT_CTM_LATENCY,
-    OPT_NOT_YET
+    OPT_NOT_YET,
+    OPT_BOARD /* and behind it: a switch of the board's each */
 };
 
-static const struct option options[] = {
+#define OPTIONS_MAX 64
+
+/* But for the switches of the board. */
+static const struct option own_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"tlog-device", required_argument, NULL, OPT_DEVICE},
     {"ram", required_argument, NULL, OPT_RAM},
@@ -46,19 +49,28 @@ static const struct option options[] = {
     {"control", required_argument, NULL, OPT_CONTROL},
     {"profile-control", required_argument, NULL, OPT_PROFILE_CONTROL},
     {"profile-port", required_argument, NULL, OPT_PROFILE_PORT},
-    {"seed", required_argument, NULL, OPT_SEED},
     {"seconds", required_argument, NULL, OPT_SECONDS},
     {"stlink", required_argument, NULL, OPT_STLINK},
     {"jtag", required_argument, NULL, OPT_JTAG},
     {"cmsis-dap", required_argument, NULL, OPT_CMSIS_DAP},
     {"shm", required_argument, NULL, OPT_NOT_YET},
-    {"identity", required_argument, NULL, OPT_NOT_YET},
     {"pace", required_argument, NULL, OPT_PACE},
-    {"elf", required_argument, NULL, OPT_ELF},
-    {"ctm-latency", required_argument, NULL, OPT_CTM_LATENCY},
     {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
 };
+
+/* With the switches of the board, which are a table of their own. */
+static void all_options(struct option options[OPTIONS_MAX])
+{
+    size_t n = 0;
+    bool value = false;
+    const char *name = NULL;
+    for (; n < sizeof(own_options) / sizeof(own_options[0]); n++)
+        options[n] = own_options[n];
+    for (unsigned i = 0; n + 1 < OPTIONS_MAX && (name = board_options_name(i, &value)) != NULL; i++)
+        options[n++] = (struct option){
+            .name = name, .has_arg = value ? required_argument : no_argument, .val = OPT_BOARD + (int)i};
+    options[n] = (struct option){0};
+}
 
 static json_t *strings(const char *const *list, uint32_t count)
 {
@@ -160,8 +172,7 @@ struct front_options {
     const struct front_kind *kind[FRONT_SERVER_FRONTS];
     uint16_t port[FRONT_SERVER_FRONTS];
     enum front_pace pace;
-    const char *elf;
-    struct board_config config;
+    struct board_options board;
 };
 
 static void print_front_json(const struct front_server_report *r)
@@ -210,10 +221,10 @@ static int serve_fronts(const struct cli *cli, const struct front_options *o)
     struct diag d = DIAG_INIT;
     const atomic_bool *stop = cli_stop_flag();
     struct front_server_report report;
-    struct board *b = board_new(&o->config, &d);
+    struct board *b = board_new(&o->board.config, &d);
     if (!b)
         return cli_fail(cli, &d);
-    enum corral_err err = board_load_words(b, o->elf, &d);
+    enum corral_err err = board_load_words(b, o->board.elf, &d);
     struct front_server *s = err == CORRAL_OK ? front_server_new(b, o->pace, 0, &d) : NULL;
     if (!s || open_fronts(cli, o, s, &d) != CORRAL_OK) {
         front_server_free(s);
@@ -281,7 +292,6 @@ static bool take_pace(const struct cli *cli, const struct cli_command *command, 
 static bool take_front_option(const struct cli *cli, const struct cli_command *command, int c,
                               struct sim_options *o)
 {
-    uint64_t value = 0;
     bool good = true;
     switch (c) {
     case OPT_JTAG:
@@ -290,20 +300,32 @@ static bool take_front_option(const struct cli *cli, const struct cli_command *c
         return add_front(cli, command, "--stlink", &front_stlink, &o->fronts);
     case OPT_CMSIS_DAP:
         return add_front(cli, command, "--cmsis-dap", &front_cmsis_dap, &o->fronts);
-    case OPT_PACE:
+    default: /* OPT_PACE */
         good = take_pace(cli, command, &o->fronts.pace);
-        break;
-    case OPT_ELF:
-        o->fronts.elf = optarg;
-        break;
-    default: /* OPT_CTM_LATENCY */
-        good = cli_parse_u64(cli, command, "--ctm-latency", optarg, 0, 1000000, &value);
-        o->fronts.config.ctm_latency = (uint32_t)value;
-        o->fronts.config.ctm_latency_set = true;
         break;
     }
     o->fronts_only = true;
     return good;
+}
+
+/* One switch of the board. Its seed may also be the profiled board's. */
+static bool take_board_option(const struct cli *cli, const struct cli_command *command, int c,
+                              struct sim_options *o)
+{
+    struct diag d = DIAG_INIT;
+    bool value = false;
+    const char *name = board_options_name((unsigned)(c - OPT_BOARD), &value);
+    if (board_options_take(&o->fronts.board, name, optarg, &d) != CORRAL_OK) {
+        cli_usage(cli, command, "sim: %s", d.message);
+        return false;
+    }
+    if (strcmp(name, "seed") != 0) {
+        o->fronts_only = true;
+        return true;
+    }
+    o->seed = true;
+    o->target.seed = o->fronts.board.config.seed;
+    return true;
 }
 
 /* One option; -1 = taken, else the exit code. */
@@ -346,11 +368,6 @@ static int take_option(const struct cli *cli, const struct cli_command *command,
         o->target.udp_port = (uint16_t)value;
         o->profile_only = true;
         break;
-    case OPT_SEED:
-        good = cli_parse_u64(cli, command, "--seed", optarg, 1, UINT64_MAX, &o->target.seed);
-        o->fronts.config.seed = o->target.seed;
-        o->seed = true;
-        break;
     case OPT_SECONDS:
         good = cli_parse_seconds(cli, command, "--seconds", optarg, 0.001, 1e6, &o->target.seconds);
         o->profile_only = true;
@@ -358,7 +375,7 @@ static int take_option(const struct cli *cli, const struct cli_command *command,
     case OPT_NOT_YET:
         return not_yet(cli);
     default:
-        good = take_front_option(cli, command, c, o);
+        good = c >= OPT_BOARD ? take_board_option(cli, command, c, o) : take_front_option(cli, command, c, o);
         break;
     }
     return good ? -1 : 2;
@@ -368,7 +385,9 @@ static int run_sim(const struct cli *cli, const struct cli_command *command, int
 {
     struct cli local = *cli;
     struct sim_options o = {0};
+    struct option options[OPTIONS_MAX];
     int exit_code = 0, c;
+    all_options(options);
     while ((c = cli_getopt(&local, command, argc, argv, options, &exit_code)) != -1) {
         if (c == CLI_DONE)
             return exit_code;

@@ -36,8 +36,10 @@ struct board_config {
     bool level_halted;              /* HALTED is a level as long as the core is in debug state, no pulse */
     bool no_cti[BOARD_CORES];       /* this core has none */
     uint32_t cti_base[BOARD_CORES]; /* where in the private peripheral bus */
-    bool held_in_reset[BOARD_CORES]; /* until released: by the other core, by board_hold_reset */
-    bool unpowered[BOARD_CORES];     /* its whole AP faults until board_set_power */
+    bool held_in_reset[BOARD_CORES];     /* until released: by the other core, by board_hold_reset */
+    bool unpowered[BOARD_CORES];         /* its whole AP faults until board_set_power */
+    bool sleep_stops_clock[BOARD_CORES]; /* asleep it has no clock: its AP's bus accesses wait */
+    bool no_debug[BOARD_CORES];          /* its debug authentication is off */
     uint32_t core_hz[BOARD_CORES];
     uint32_t swclk_hz;
     uint32_t ctm_latency; /* with ctm_latency_set also 0 */

@@ -18,6 +18,7 @@
 #include "link/link_backend.h"
 #include "sim/board.h"
 #include "sim/board_map.h"
+#include "sim/board_options.h"
 
 #define IMAGE_MAX    (64u << 20) /* no ELF file for 256 KiB of flash is larger */
 #define RDBUFF_TRIES 1000
@@ -197,8 +198,62 @@ static struct link *make_link(struct sim_link *s, const struct link_sim_options 
     return link;
 }
 
+enum corral_err link_sim_check_board(const char *board, struct diag *d)
+{
+    struct board_options words = {0};
+    return board_options_parse(&words, board, d);
+}
+
+/* The board that is asked for: its words first, then what was given as a number. */
+static enum corral_err configure(const struct link_sim_options *o, struct board_options *words,
+                                 struct diag *d)
+{
+    enum corral_err err = board_options_parse(words, o->board, d);
+    struct board_config *c = &words->config;
+    if (err != CORRAL_OK)
+        return err;
+    if (o->ctm_latency || o->ctm_latency_set) {
+        c->ctm_latency = o->ctm_latency;
+        c->ctm_latency_set = o->ctm_latency_set;
+    }
+    c->swclk_hz = o->swclk_hz;
+    c->seed = o->seed ? o->seed : c->seed;
+    c->count_pcs = o->count_pcs;
+    c->log_accesses = o->log_accesses;
+    c->datagram = o->datagram;
+    c->uart = o->uart;
+    c->ctx = o->ctx;
+    return CORRAL_OK;
+}
+
+/* The programs: of the link's own words, else of the board's --elf, else the built-in ones. */
+static enum corral_err load_all(struct sim_link *s, const struct link_sim_options *o, const char *elf,
+                                struct diag *d)
+{
+    const char *path[LINK_SIM_CORES] = {o->elf[0], o->elf[1]};
+    char *first = NULL;
+    if (!path[0] && elf) {
+        const char *comma = strchr(elf, ',');
+        if (comma == elf || (comma && comma[1] == '\0'))
+            return diag_set(d, CORRAL_ERR_USAGE,
+                            "--elf: an ELF file for core 0 is wanted, or one for each core");
+        first = comma ? strndup(elf, (size_t)(comma - elf)) : strdup(elf);
+        if (!first)
+            return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        path[0] = first;
+        path[1] = comma ? comma + 1 : NULL;
+    }
+    enum corral_err err = CORRAL_OK;
+    for (unsigned core = 0; core < LINK_SIM_CORES && err == CORRAL_OK; core++)
+        if (core == 0 || path[0] == NULL || path[core])
+            err = load(s, core, path[core], d);
+    free(first);
+    return err;
+}
+
 struct link *link_sim_open(const struct link_sim_options *options, struct diag *d)
 {
+    struct board_options words = {0};
     if (!options->elf[0] && options->elf[1]) {
         diag_set(d, CORRAL_ERR_USAGE, "the virtual board wants an ELF file for core 0 before one for core 1");
         return NULL;
@@ -207,34 +262,23 @@ struct link *link_sim_open(const struct link_sim_options *options, struct diag *
         diag_set(d, CORRAL_ERR_USAGE, "the virtual board wants a virtual clock");
         return NULL;
     }
+    if (configure(options, &words, d) != CORRAL_OK)
+        return NULL;
     struct sim_link *s = calloc(1, sizeof(*s));
     if (!s) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
         return NULL;
     }
-    struct board_config config = {
-        .ctm_latency = options->ctm_latency,
-        .ctm_latency_set = options->ctm_latency_set,
-        .swclk_hz = options->swclk_hz,
-        .seed = options->seed,
-        .count_pcs = options->count_pcs,
-        .log_accesses = options->log_accesses,
-        .datagram = options->datagram,
-        .uart = options->uart,
-        .ctx = options->ctx,
-    };
-    s->board = board_new(&config, d);
+    s->board = board_new(&words.config, d);
     if (!s->board) {
         free(s);
         return NULL;
     }
     s->tick_hz = board_tick_hz(s->board);
-    for (unsigned core = 0;
-         core < LINK_SIM_CORES && (core == 0 || options->elf[0] == NULL || options->elf[core]); core++)
-        if (load(s, core, options->elf[core], d)) {
-            sim_close(s);
-            return NULL;
-        }
+    if (load_all(s, options, words.elf, d) != CORRAL_OK) {
+        sim_close(s);
+        return NULL;
+    }
     board_reset(s->board);
     s->clock = options->clock;
     s->zero_ns = host_clock_now(s->clock) - ticks_to_ns(s, board_tick(s->board));

@@ -16,7 +16,7 @@ struct link_sim_options {
     const char *elf[LINK_SIM_CORES]; /* paths; both NULL = the built-in firmware; core 1's alone may be NULL:
                                         held in reset */
     const char *board; /* the board's switches as `corral sim` has them ("--identity m7,m33 --level-halted"),
-                          or NULL */
+                          or NULL. What is given here beside it goes before its words */
     uint32_t ctm_latency; /* core cycles; 0 = the default (3) unless ctm_latency_set */
     bool ctm_latency_set;
     uint32_t swclk_hz;        /* of the debug port; 0 = the default (4 MHz) */
@@ -66,6 +66,9 @@ struct link_sim_bus_record {
 };
 
 struct link *link_sim_open(const struct link_sim_options *options, struct diag *d);
+
+/* Would link_sim_options.board be understood? */
+enum corral_err link_sim_check_board(const char *board, struct diag *d);
 
 /* These work on a link made by link_sim_open only (others: false or 0). Owner thread only. */
 bool link_sim_get_info(struct link *link, struct link_sim_info *info);

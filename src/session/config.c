@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "link/sim.h"
 #include "session/config_value.h"
 
 static bool set_core(struct config_context *x, const struct config_node *node, size_t *core)
@@ -320,6 +321,35 @@ static bool read_link(struct config_context *x, const struct config_node *node, 
     return config->link != NULL;
 }
 
+/* The switches of the virtual board: a line of them, or a list of such lines. */
+static bool read_board(struct config_context *x, const struct config_node *node, void *into)
+{
+    struct config *config = into;
+    struct diag d = DIAG_INIT;
+    size_t room = 1, used = 0;
+    if (node->kind != CONFIG_LIST && !config_text(x, node, "switches, such as --identity m7,m33"))
+        return false;
+    const struct config_node *first = node->kind == CONFIG_LIST ? node->first : node;
+    for (const struct config_node *n = first; n; n = node->kind == CONFIG_LIST ? n->next : NULL) {
+        if (!config_text(x, n, "a switch, such as --level-halted"))
+            return false;
+        room += strlen(n->text) + 1;
+    }
+    config->board = calloc(1, room);
+    if (!config->board)
+        return config_out_of_memory(x);
+    for (const struct config_node *n = first; n; n = node->kind == CONFIG_LIST ? n->next : NULL) {
+        memcpy(config->board + used, n->text, strlen(n->text));
+        used += strlen(n->text);
+        config->board[used++] = ' ';
+    }
+    if (link_sim_check_board(config->board, &d) == CORRAL_OK)
+        return true;
+    config_mistake(x->diag, x->file, node->line, "board: %s; expected switches of corral sim's board",
+                   d.message);
+    return false;
+}
+
 static bool read_clock(struct config_context *x, const struct config_node *node, void *into)
 {
     return config_number(x, node, 1, 1000000000, &((struct config *)into)->clock_hz);
@@ -374,8 +404,8 @@ static bool read_later(struct config_context *x, const struct config_node *node,
 static bool read_config(struct config_context *x, const struct config_node *root)
 {
     static const struct config_field fields[] = {
-        {"link", read_link},   {"clock", read_clock}, {"sync", read_sync},    {"channels", read_channels},
-        {"cores", read_cores}, {"logs", read_later},  {"profile", read_later}};
+        {"link", read_link},         {"board", read_board}, {"clock", read_clock}, {"sync", read_sync},
+        {"channels", read_channels}, {"cores", read_cores}, {"logs", read_later},  {"profile", read_later}};
     if (!CONFIG_READ_MAPPING(x, root, fields, x->config))
         return false;
     const struct config_node *logs = child_of(root, "logs"), *profile = child_of(root, "profile");
@@ -436,6 +466,7 @@ void config_free(struct config *config)
     for (size_t i = 0; i < config->log_count; i++)
         free(config->logs[i].symbol);
     free(config->link);
+    free(config->board);
     free(config->file);
     free(config);
 }

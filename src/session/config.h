@@ -3,6 +3,7 @@
  * corral.yml: what a target is made of, in one file. (INTERFACE.md "General")
  *
  *     link: sim                       # as --link; paths in it are relative to this file
+ *     board: --level-halted           # the virtual board's switches, as of corral sim; or a list of them
  *     clock: 4000000                  # SWCLK or TCK in Hz
  *     sync: true                      # halt and run through cross triggers
  *     channels: {halt: 0, restart: 1} # of the cross-trigger matrix
@@ -74,6 +75,7 @@ struct config_source {
 struct config {
     char *file;        /* as given to config_load */
     char *link;        /* NULL = not given; the paths in it are resolved */
+    char *board;       /* the switches of the virtual board, checked; NULL = not given */
     uint64_t clock_hz; /* 0 = not given */
     bool sync_set, sync;
     int halt_channel, restart_channel; /* 0..31; -1 = not given */

@@ -104,6 +104,7 @@ enum corral_err session_wire_clock(const char *spec, uint32_t given, const struc
     sim->swclk_hz = given;
     if (!given && config) /* it may be meant for the link of the file, which another one stands in for */
         sim->swclk_hz = (uint32_t)config->clock_hz;
+    sim->board = config ? config->board : NULL;
     if (given && !is_kind(spec, "sim"))
         return diag_set(d, CORRAL_ERR_USAGE, "--clock: link '%s' has no wire whose clock could be set", spec);
     return CORRAL_OK;

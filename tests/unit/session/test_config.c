@@ -110,6 +110,22 @@ static void test_what_is_left_out_is_marked(void **state)
     config_free(NULL);
 }
 
+static void test_the_boards_switches(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"board: --level-halted --no-cti core1\n",
+                                        "board:\n  - --level-halted\n  - --no-cti core1\n",
+                                        "board: [\"--level-halted\", \"--no-cti\", core1]\n"};
+    for (size_t i = 0; i < 3; i++) {
+        struct diag d = DIAG_INIT;
+        struct config *c = parse("corral.yml", files[i], &d);
+        assert_string_equal(d.message, "");
+        assert_non_null(c);
+        assert_string_equal(c->board, "--level-halted --no-cti core1 ");
+        config_free(c);
+    }
+}
+
 static void test_paths_in_links_start_from_the_file(void **state)
 {
     (void)state;
@@ -168,10 +184,15 @@ static const struct wrong mistakes[] = {
     {"link: a\xFF\n", 1, "UTF-8", "UTF-8"},
     /* keys and types */
     {"link: sim\nspeed: 4\n", 2, "unknown key 'speed'",
-     "one of link, clock, sync, channels, cores, logs, profile"},
+     "one of link, board, clock, sync, channels, cores, logs, profile"},
     {"link:\n", 1, "link is ''", "a link"},
     {"link: ~\n", 1, "link is '~'", "a link"},
     {"link: [sim]\n", 1, "link is a list", "a link"},
+    {"board: {a: b}\n", 1, "board is a mapping", "switches"},
+    {"board: []\nboard: x\n", 2, "twice", "once"},
+    {"board: --level\n", 1, "no switch '--level'", "corral sim"},
+    {"link: sim\nboard:\n  - --identity m7,m8\n", 3, "there is no 'm8'", "switches of corral sim"},
+    {"board:\n  - [--adiv6]\n", 2, "list", "a switch"},
     {"clock: fast\n", 1, "clock is 'fast'", "whole number from 1 to 1000000000"},
     {"clock: 0\n", 1, "clock is '0'", "whole number from 1"},
     {"clock: -5\n", 1, "clock is '-5'", "whole number"},
@@ -335,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_whole_file),
         cmocka_unit_test(test_what_is_left_out_is_marked),
+        cmocka_unit_test(test_the_boards_switches),
         cmocka_unit_test(test_paths_in_links_start_from_the_file),
         cmocka_unit_test(test_every_mistake_names_line_and_expectation),
         cmocka_unit_test(test_control_characters_do_not_reach_the_message),
