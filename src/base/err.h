@@ -38,6 +38,7 @@ enum corral_err {
     CORRAL_ERR_ROM_TABLE = 62,    /* a ROM table that cannot be walked */
     CORRAL_ERR_CTI_UNUSABLE = 63, /* DEVID without channels, or a write did not stick */
     CORRAL_ERR_CTI_STUCK = 64,    /* a trigger output did not drop after acknowledge */
+    CORRAL_ERR_CTI_PARTIAL = 65,  /* some of a CTI's registers took what was written, others did not */
 
     /* 80..99: core */
     CORRAL_ERR_NO_CORE = 80,      /* no such core */

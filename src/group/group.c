@@ -43,7 +43,7 @@ size_t group_order(size_t leader, size_t i)
     return i <= leader ? i - 1 : i;
 }
 
-void group_halt_one(struct group *g, size_t core, struct group_member *member)
+void group_halt_one(struct group *g, size_t core, struct group_outcome *member)
 {
     member->by_software = true;
     member->err = core_request_halt(g->cores[core], &member->why);
@@ -51,7 +51,7 @@ void group_halt_one(struct group *g, size_t core, struct group_member *member)
         member->err = core_wait_halted(g->cores[core], CORE_WAIT_NS, &member->why);
 }
 
-void group_confirm(struct group *g, size_t core, struct group_member *member)
+void group_confirm(struct group *g, size_t core, struct group_outcome *member)
 {
     member->err = core_confirm_run(g->cores[core], &member->restarted, &member->why);
     if (!member->err && !member->restarted) {
@@ -61,7 +61,7 @@ void group_confirm(struct group *g, size_t core, struct group_member *member)
     }
 }
 
-void group_resume_one(struct group *g, size_t core, struct group_member *member)
+void group_resume_one(struct group *g, size_t core, struct group_outcome *member)
 {
     member->by_software = true;
     member->err = core_resume(g->cores[core], &member->why);
@@ -95,7 +95,7 @@ static void finish_event(struct group *g, const struct event *e, struct event *o
 }
 
 /* The first member's failure, for the caller; the others were served all the same. */
-static enum corral_err first_failure(const struct group *g, const struct group_member *members,
+static enum corral_err first_failure(const struct group *g, const struct group_outcome *members,
                                      struct diag *d)
 {
     for (size_t i = 0; i < g->count; i++)
@@ -127,7 +127,7 @@ static bool is_own_reason(enum halt_reason reason)
  * halted by our request, and not dragged along, stopped by itself too. Where nobody has a reason of its own
  * it is the core that got the request first.
  */
-static void name_first(struct event_halt *h, size_t leader, const struct group_member *members)
+static void name_first(struct event_halt *h, size_t leader, const struct group_outcome *members)
 {
     bool any = false;
     for (size_t i = 0; i < h->core_count; i++) {
@@ -147,7 +147,7 @@ static void name_first(struct event_halt *h, size_t leader, const struct group_m
 /* Halt, reasons, acknowledge: everything but publishing. */
 static enum corral_err halt_all(struct group *g, size_t leader, struct event *e, struct diag *d)
 {
-    struct group_member members[EVENT_MAX_CORES] = {0};
+    struct group_outcome members[EVENT_MAX_CORES] = {0};
     g->strategy->halt(g, leader, members);
 
     *e = start_event(g, EVENT_HALT);
@@ -199,12 +199,12 @@ enum corral_err group_halt(struct group *g, size_t leader, struct event *event, 
 }
 
 /* Make every halted core ready. A core that cannot be is left out, and named. False when none is ready. */
-static bool prepare_all(struct group *g, struct group_member *members)
+static bool prepare_all(struct group *g, struct group_outcome *members)
 {
     bool any = false;
     for (size_t i = 0; i < g->count; i++) {
         struct core_status status;
-        struct group_member *m = &members[i];
+        struct group_outcome *m = &members[i];
         m->err = core_read_status(g->cores[i], false, &status, &m->why);
         if (m->err || status.state != CORE_HALTED)
             continue; /* not halted: nothing to start, nothing wrong */
@@ -221,7 +221,7 @@ static bool prepare_all(struct group *g, struct group_member *members)
 
 enum corral_err group_run(struct group *g, size_t leader, struct event *event, struct diag *d)
 {
-    struct group_member members[EVENT_MAX_CORES] = {0};
+    struct group_outcome members[EVENT_MAX_CORES] = {0};
     enum corral_err err = check_leader(g, leader, d);
     if (err)
         return err;
@@ -248,7 +248,7 @@ enum corral_err group_run(struct group *g, size_t leader, struct event *event, s
 enum corral_err group_status(struct group *g, struct event *event, struct diag *d)
 {
     struct event e = start_event(g, EVENT_HALT);
-    struct group_member members[EVENT_MAX_CORES] = {0};
+    struct group_outcome members[EVENT_MAX_CORES] = {0};
     e.halt.mechanism = GROUP_MECHANISM_NONE;
     for (size_t i = 0; i < g->count; i++) {
         struct core_status status;

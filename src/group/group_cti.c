@@ -24,12 +24,12 @@ static void repair_ctis(struct group *g)
     }
 }
 
-static void cti_halt(struct group *g, size_t leader, struct group_member *members)
+static void cti_halt(struct group *g, size_t leader, struct group_outcome *members)
 {
     members[leader].err = core_request_halt(g->cores[leader], &members[leader].why);
     for (size_t i = 0; i < g->count; i++) {
         size_t core = group_order(leader, i);
-        struct group_member *m = &members[core];
+        struct group_outcome *m = &members[core];
         if (!m->err)
             m->err = core_wait_halted(g->cores[core], STRAGGLER_NS, &m->why);
     }
@@ -98,7 +98,7 @@ static bool is_halted(struct group *g, size_t core)
     return !core_read_status(g->cores[core], false, &status, NULL) && status.state == CORE_HALTED;
 }
 
-static bool anyone_stopped(struct group *g, const struct group_member *members)
+static bool anyone_stopped(struct group *g, const struct group_outcome *members)
 {
     for (size_t i = 0; i < g->count; i++)
         if (members[i].restarted && stopped_by_itself(g, i))
@@ -117,14 +117,14 @@ static enum corral_err pulse_from(struct group *g, size_t leader, struct diag *d
     return cti_pulse(core_cti(g->cores[leader]), g->restart_channel, d);
 }
 
-static void confirm_all(struct group *g, struct group_member *members)
+static void confirm_all(struct group *g, struct group_outcome *members)
 {
     for (size_t i = 0; i < g->count; i++)
         if (members[i].prepared && !members[i].restarted && has_restart(g, i))
             group_confirm(g, i, &members[i]);
 }
 
-static bool all_restarted(const struct group *g, const struct group_member *members)
+static bool all_restarted(const struct group *g, const struct group_outcome *members)
 {
     for (size_t i = 0; i < g->count; i++)
         if (members[i].prepared && !members[i].restarted)
@@ -137,7 +137,7 @@ static bool all_restarted(const struct group *g, const struct group_member *memb
  * that was dragged along by one that stopped by itself looks the same: that one had halted before it, so it
  * is looked for after the halted ones have been seen.
  */
-static enum corral_err restart_latched(struct group *g, struct group_member *members, struct diag *d)
+static enum corral_err restart_latched(struct group *g, struct group_outcome *members, struct diag *d)
 {
     bool halted[EVENT_MAX_CORES] = {false}, any = false;
     for (size_t i = 0; i < g->count; i++) {
@@ -170,7 +170,7 @@ static enum corral_err rearm(struct group *g, struct diag *d)
     return err;
 }
 
-static enum corral_err cti_run(struct group *g, size_t leader, struct group_member *members, struct diag *d)
+static enum corral_err cti_run(struct group *g, size_t leader, struct group_outcome *members, struct diag *d)
 {
     enum corral_err err = acknowledge_all(g, d);
     if (err)

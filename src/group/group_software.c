@@ -5,7 +5,7 @@
  */
 #include "group/group_internal.h"
 
-static void software_halt(struct group *g, size_t leader, struct group_member *members)
+static void software_halt(struct group *g, size_t leader, struct group_outcome *members)
 {
     /* All requests first, then the waiting: the cores stop as close together as this way allows. */
     for (size_t i = 0; i < g->count; i++) {
@@ -20,7 +20,7 @@ static void software_halt(struct group *g, size_t leader, struct group_member *m
     }
 }
 
-static enum corral_err software_run(struct group *g, size_t leader, struct group_member *members,
+static enum corral_err software_run(struct group *g, size_t leader, struct group_outcome *members,
                                     struct diag *d)
 {
     (void)d;
