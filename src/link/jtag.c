@@ -356,6 +356,22 @@ static void jtag_explain(void *ctx, struct diag *d)
         *d = *why;
 }
 
+static void jtag_set_deadline(void *ctx, int64_t when)
+{
+    struct jtag *j = ctx;
+    jtag_wire_set_limit(j->wire, link_tcp_limit(j->clock, when));
+}
+
+static enum corral_err jtag_drive_reset(void *ctx, bool asserted, struct diag *d)
+{
+    struct jtag *j = ctx;
+    j->read_taken = false;
+    if (!jtag_wire_failed(j->wire) && jtag_wire_drive_reset(j->wire, asserted))
+        return CORRAL_OK;
+    jtag_explain(j, d);
+    return jtag_wire_why(j->wire)->code;
+}
+
 static uint64_t jtag_clocks(void *ctx)
 {
     const struct jtag *j = ctx;
@@ -376,6 +392,8 @@ static const struct link_backend jtag_backend = {
     .dap = jtag_dap,
     .dap_block = jtag_dap_block,
     .explain = jtag_explain,
+    .drive_reset = jtag_drive_reset,
+    .set_deadline = jtag_set_deadline,
     .wire_clocks = jtag_clocks,
     .close = jtag_close,
 };
@@ -400,7 +418,7 @@ struct link *link_jtag_open(const char *spec, const struct link_options *options
         return NULL;
     }
     j->clock = clock;
-    j->wire = jtag_wire_open(words, d);
+    j->wire = jtag_wire_open(words, link_tcp_open_limit(options), d);
     uint32_t ctrl = 0;
     if (j->wire && read_dp(j, DP_CTRL_STAT, &ctrl) == DAP_ACK_NONE) {
         jtag_explain(j, d);
@@ -408,6 +426,8 @@ struct link *link_jtag_open(const char *spec, const struct link_options *options
         return NULL;
     }
     j->ctrl = ctrl & 0x54000000u; /* what was requested before us stays so */
+    if (j->wire)
+        jtag_wire_set_limit(j->wire, INT64_MAX);
     struct link *link = j->wire ? link_new(&jtag_backend, j, spec, clock) : NULL;
     if (!link) {
         if (j->wire)

@@ -7,6 +7,7 @@
 #include "link/jtag_wire.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +37,8 @@ struct jtag_wire {
     unsigned length[JTAG_WIRE_SCANS];
     unsigned asked, got; /* samples */
     bool ran;
-    int64_t end; /* of the run under way, link_tcp_now */
+    int64_t end;   /* of the run under way, link_tcp_now */
+    int64_t limit; /* of everything, likewise */
     uint64_t clocks;
     size_t filled;
     char out[OUT_ROOM];
@@ -65,8 +67,7 @@ static void fail_by_errno(struct jtag_wire *w)
 
 static int left_ms(const struct jtag_wire *w)
 {
-    int64_t left = w->end - link_tcp_now();
-    return left < 0 ? 0 : left < ANSWER_MS ? (int)left : ANSWER_MS;
+    return link_tcp_left(w->end < w->limit ? w->end : w->limit, ANSWER_MS);
 }
 
 static void send_queued(struct jtag_wire *w)
@@ -274,14 +275,15 @@ static void find_dap(struct jtag_wire *w, unsigned ir_bits)
     w->pad_ir = w->pad_dr ? others : 0;
 }
 
-struct jtag_wire *jtag_wire_open(const char *words, struct diag *d)
+struct jtag_wire *jtag_wire_open(const char *words, int64_t limit, struct diag *d)
 {
     struct jtag_wire *w = calloc(1, sizeof(*w));
     if (!w) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
         return NULL;
     }
-    w->fd = link_tcp_connect(words, "jtag", w->name, d);
+    w->limit = limit;
+    w->fd = link_tcp_connect_within(words, "jtag", link_tcp_left(limit, INT_MAX), w->name, d);
     if (w->fd < 0) {
         free(w);
         return NULL;
@@ -313,6 +315,18 @@ void jtag_wire_close(struct jtag_wire *w)
     }
     close(w->fd);
     free(w);
+}
+
+void jtag_wire_set_limit(struct jtag_wire *w, int64_t limit)
+{
+    w->limit = limit;
+}
+
+bool jtag_wire_drive_reset(struct jtag_wire *w, bool asserted)
+{
+    put(w, asserted ? 's' : 'r');
+    jtag_wire_reset(w); /* the TAPs may have been reset with all else, or not */
+    return jtag_wire_run(w);
 }
 
 bool jtag_wire_failed(const struct jtag_wire *w)

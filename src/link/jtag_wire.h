@@ -17,8 +17,15 @@
 struct jtag_wire;
 
 /* Connects, resets the chain and finds out who is on it. NULL with *d set. */
-struct jtag_wire *jtag_wire_open(const char *words, struct diag *d);
+/* `limit`: until when (link_tcp_now), or INT64_MAX. */
+struct jtag_wire *jtag_wire_open(const char *words, int64_t limit, struct diag *d);
 void jtag_wire_close(struct jtag_wire *w); /* says good-bye to the server; NULL is allowed */
+
+/* No wait goes beyond `limit` (link_tcp_now) from now on; INT64_MAX = the wire's own bounds only. */
+void jtag_wire_set_limit(struct jtag_wire *w, int64_t limit);
+
+/* The pin nRESET (SRST). What the server does with it is not known. */
+bool jtag_wire_drive_reset(struct jtag_wire *w, bool asserted);
 
 /* TAPs to Test-Logic-Reset and Run-Test/Idle; instructions are IDCODE or BYPASS then. */
 void jtag_wire_reset(struct jtag_wire *w);

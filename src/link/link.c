@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "link/link_backend.h"
 #include "link/mem_ap.h"
+#include "link/wire_log.h"
 
 struct link {
     const struct link_backend *backend;
@@ -19,7 +20,8 @@ struct link {
     struct host_clock *clock;
     struct mem_ap *mem_ap; /* for a back end with raw transfers */
     char *name;
-    int64_t deadline; /* host_clock time, or LINK_NO_DEADLINE */
+    int64_t deadline;     /* host_clock time, or LINK_NO_DEADLINE */
+    struct wire_log *log; /* or NULL */
 };
 
 struct link *link_new(const struct link_backend *backend, void *ctx, const char *name,
@@ -55,6 +57,7 @@ void link_close(struct link *link)
         return;
     if (link->backend->close)
         link->backend->close(link->ctx);
+    wire_log_close(link->log);
     mem_ap_free(link->mem_ap);
     free(link->name);
     free(link);
@@ -117,6 +120,8 @@ static enum corral_err check(const struct link *link, const struct link_access *
 void link_set_deadline(struct link *link, int64_t when)
 {
     link->deadline = when;
+    if (link->backend->set_deadline)
+        link->backend->set_deadline(link->ctx, when);
 }
 
 bool link_deadline_passed(const struct link *link)
@@ -124,25 +129,9 @@ bool link_deadline_passed(const struct link *link)
     return link->deadline != LINK_NO_DEADLINE && host_clock_now(link->clock) >= link->deadline;
 }
 
-enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d)
+static enum corral_err perform(struct link *link, struct link_access *accesses, size_t count, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
-    for (size_t i = 0; i < count; i++) {
-        accesses[i].status = CORRAL_ERR_INTERRUPTED;
-        accesses[i].done = 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        err = check(link, &accesses[i], d);
-        if (err) {
-            accesses[i].status = err;
-            return err;
-        }
-    }
-    if (link_deadline_passed(link)) {
-        if (count)
-            accesses[0].status = CORRAL_ERR_TIMEOUT;
-        return diag_set(d, CORRAL_ERR_TIMEOUT, "the time given for this has run out");
-    }
     if (link->backend->execute)
         return link->backend->execute(link->ctx, accesses, count, d);
 
@@ -164,6 +153,38 @@ enum corral_err link_execute(struct link *link, struct link_access *accesses, si
             accesses[i - 1].status = CORRAL_ERR_INTERRUPTED;
             accesses[i - 1].done = 0;
         }
+    return err;
+}
+
+enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d)
+{
+    struct diag own = DIAG_INIT; /* the wire log wants the sentence, too */
+    struct diag *said = d ? d : &own;
+    for (size_t i = 0; i < count; i++) {
+        accesses[i].status = CORRAL_ERR_INTERRUPTED;
+        accesses[i].done = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        enum corral_err err = check(link, &accesses[i], said);
+        if (err) {
+            accesses[i].status = err;
+            return err;
+        }
+    }
+    int64_t start = link->log ? host_clock_now(link->clock) : 0;
+    if (link_deadline_passed(link)) {
+        if (count)
+            accesses[0].status = CORRAL_ERR_TIMEOUT;
+        if (link->backend->refused_late)
+            link->backend->refused_late(link->ctx);
+        if (link->log)
+            wire_log_late(link->log, start, count);
+        return diag_set(said, CORRAL_ERR_TIMEOUT, "the time given for this has run out");
+    }
+    enum corral_err err = perform(link, accesses, count, said);
+    if (link->log)
+        wire_log_accesses(link->log, start, host_clock_now(link->clock), link_wire_clocks(link), accesses,
+                          count, err, said);
     return err;
 }
 
@@ -272,7 +293,31 @@ enum corral_err link_write_dp(struct link *link, uint32_t reg, uint32_t value, s
 
 enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *d)
 {
+    struct diag own = DIAG_INIT;
+    d = d ? d : &own;
     if (!link->backend->drive_reset)
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "link '%s' has no reset line", link->name);
-    return link->backend->drive_reset(link->ctx, asserted, d);
+    int64_t start = link->log ? host_clock_now(link->clock) : 0;
+    enum corral_err err = link->backend->drive_reset(link->ctx, asserted, d);
+    if (link->log)
+        wire_log_reset(link->log, start, host_clock_now(link->clock), link_wire_clocks(link), asserted, err,
+                       d);
+    return err;
+}
+
+enum corral_err link_start_wire_log(struct link *link, const char *path, struct diag *d)
+{
+    struct wire_log *log = wire_log_open(path, d);
+    if (!log)
+        return d ? d->code : CORRAL_ERR_IO;
+    wire_log_close(link->log);
+    link->log = log;
+    wire_log_header(log, link->name, link->backend->caps, host_clock_is_virtual(link->clock),
+                    host_clock_now(link->clock));
+    return CORRAL_OK;
+}
+
+bool link_wire_log_stopped(struct link *link, struct diag *d)
+{
+    return link->log && wire_log_stopped(link->log, d);
 }

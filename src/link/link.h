@@ -43,6 +43,7 @@ enum link_protocol { LINK_PROTOCOL_ANY, LINK_PROTOCOL_SWD, LINK_PROTOCOL_JTAG };
 struct link_options {
     uint32_t wire_hz; /* SWCLK or TCK */
     enum link_protocol protocol;
+    int64_t open_ns; /* host_clock time for opening; 0 = as long as the link thinks right */
 };
 
 /* One access of a batch. */
@@ -93,6 +94,13 @@ bool link_deadline_passed(const struct link *link);
 
 /* Pull the target's reset line (nRESET) low or let it go. CORRAL_ERR_UNSUPPORTED on a link without one. */
 enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *d);
+
+/*
+ * Write every access down from now on (wire_log.h, docs/wire-log.md). A file that takes no more ends the log,
+ * not the session: link_wire_log_stopped then tells once why.
+ */
+enum corral_err link_start_wire_log(struct link *link, const char *path, struct diag *d);
+bool link_wire_log_stopped(struct link *link, struct diag *d);
 
 /* Forget cached SELECT, CSW and TAR (after a reset, or when another tool used the port). */
 void link_forget(struct link *link);

@@ -31,6 +31,10 @@ struct link_backend {
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
     /* Optional: the reset line, see link_drive_reset. */
     enum corral_err (*drive_reset)(void *ctx, bool asserted, struct diag *d);
+    /* Optional: no wait for a peer is to last beyond host_clock time `when` (link_set_deadline). */
+    void (*set_deadline)(void *ctx, int64_t when);
+    /* Optional: accesses were refused because that time had passed. */
+    void (*refused_late)(void *ctx);
     uint64_t (*wire_clocks)(void *ctx);
     void (*close)(void *ctx);
 };

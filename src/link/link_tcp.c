@@ -24,6 +24,29 @@ int64_t link_tcp_now(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+int64_t link_tcp_limit(struct host_clock *clock, int64_t when)
+{
+    if (when == LINK_NO_DEADLINE)
+        return INT64_MAX;
+    int64_t left = (when - host_clock_now(clock)) / NS_PER_MS;
+    return link_tcp_now() + (left > 0 ? left : 0) + 1;
+}
+
+int64_t link_tcp_open_limit(const struct link_options *options)
+{
+    if (!options || options->open_ns <= 0)
+        return INT64_MAX;
+    return link_tcp_now() + options->open_ns / NS_PER_MS + 1;
+}
+
+int link_tcp_left(int64_t limit, int most)
+{
+    int64_t now = link_tcp_now();
+    if (limit <= now)
+        return 0;
+    return limit - now < most ? (int)(limit - now) : most;
+}
+
 /* Waits for `events` until `end`; -1 with errno = ETIMEDOUT when it comes to nothing. */
 static int wait_for(int fd, short events, int64_t end)
 {
@@ -42,7 +65,7 @@ static int wait_for(int fd, short events, int64_t end)
     }
 }
 
-static int connect_one(const struct addrinfo *a)
+static int connect_one(const struct addrinfo *a, int ms)
 {
     int one = 1, error = 0;
     socklen_t size = sizeof(error);
@@ -50,7 +73,7 @@ static int connect_one(const struct addrinfo *a)
     if (fd < 0)
         return -1;
     if (connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-        if (errno != EINPROGRESS || wait_for(fd, POLLOUT, link_tcp_now() + CONNECT_MS) != 0)
+        if (errno != EINPROGRESS || wait_for(fd, POLLOUT, link_tcp_now() + ms) != 0)
             error = errno;
         else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
             error = errno;
@@ -91,6 +114,12 @@ static bool split(const char *words, char *host, size_t room, char *port, size_t
 
 int link_tcp_connect(const char *words, const char *kind, char name[LINK_TCP_NAME], struct diag *d)
 {
+    return link_tcp_connect_within(words, kind, CONNECT_MS, name, d);
+}
+
+int link_tcp_connect_within(const char *words, const char *kind, int ms, char name[LINK_TCP_NAME],
+                            struct diag *d)
+{
     char host[256], port[8];
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *list = NULL;
@@ -103,7 +132,7 @@ int link_tcp_connect(const char *words, const char *kind, char name[LINK_TCP_NAM
     int err = getaddrinfo(host, port, &hints, &list);
     int fd = -1;
     for (const struct addrinfo *a = list; !err && a && fd < 0; a = a->ai_next)
-        fd = connect_one(a);
+        fd = connect_one(a, ms < CONNECT_MS ? ms : CONNECT_MS);
     int error = errno;
     if (list)
         freeaddrinfo(list);

@@ -37,6 +37,7 @@ struct target {
 
 struct openocd {
     struct openocd_rpc *rpc;
+    struct host_clock *clock;
     char dap[NAME_ROOM];
     struct target target[TARGETS];
     size_t targets;
@@ -286,6 +287,53 @@ static enum corral_err openocd_execute(void *ctx, struct link_access *accesses, 
     return err;
 }
 
+static void openocd_set_deadline(void *ctx, int64_t when)
+{
+    struct openocd *o = ctx;
+    openocd_rpc_set_limit(o->rpc, link_tcp_limit(o->clock, when));
+}
+
+/* A script of the whole adapter; `what` it was meant to do, for the sentence. */
+static enum corral_err adapter(struct openocd *o, const char *script, enum corral_err code, const char *what,
+                               const char *hint, struct diag *d)
+{
+    const char *result = NULL, *error = NULL;
+    char said[140];
+    enum corral_err err = openocd_rpc_run(o->rpc, script, &result, &error, d);
+    if (err || !error)
+        return err;
+    text_escape((const uint8_t *)error, strlen(error), said, sizeof(said));
+    diag_set(d, code, "OpenOCD (%s) does not %s: %s", openocd_rpc_name(o->rpc), what, said);
+    diag_hint(d, "%s", hint);
+    return code;
+}
+
+/* Before OpenOCD 0.11 it was jtag_reset TRST SRST. */
+static enum corral_err openocd_drive_reset(void *ctx, bool asserted, struct diag *d)
+{
+    struct openocd *o = ctx;
+    char script[320];
+    snprintf(script, sizeof(script),
+             "if {[catch {adapter %s srst} corral_x]} { if {[llength [info commands jtag_reset]]} "
+             "{ jtag_reset 0 %d } else { error $corral_x } }; %s",
+             asserted ? "assert" : "deassert", asserted,
+             asserted ? "" : "catch {dap init}"); /* the port may have lost what OpenOCD remembers of it */
+    return adapter(o, script, CORRAL_ERR_UNSUPPORTED, asserted ? "pull nRESET" : "let nRESET go",
+                   "'reset_config srst_only srst_nogate' in its configuration, where the probe has the line",
+                   d);
+}
+
+static enum corral_err set_clock(struct openocd *o, uint32_t hz, struct diag *d)
+{
+    char script[240];
+    uint32_t khz = hz / 1000 ? hz / 1000 : 1;
+    snprintf(script, sizeof(script),
+             "if {[catch {adapter speed %" PRIu32 "} corral_x]} { if {[llength [info commands adapter_khz]]} "
+             "{ adapter_khz %" PRIu32 " } else { error $corral_x } }",
+             khz, khz);
+    return adapter(o, script, CORRAL_ERR_USAGE, "set the clock", "its adapter may have one speed only", d);
+}
+
 static void openocd_close(void *ctx)
 {
     struct openocd *o = ctx;
@@ -298,6 +346,8 @@ static void openocd_close(void *ctx)
 static const struct link_backend openocd_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP,
     .execute = openocd_execute,
+    .drive_reset = openocd_drive_reset,
+    .set_deadline = openocd_set_deadline,
     .close = openocd_close,
 };
 
@@ -359,9 +409,8 @@ struct link *link_openocd_open(const char *spec, const struct link_options *opti
     char setup[200];
     d = d ? d : &own;
     const char *words = strncmp(spec, "openocd:", 8) == 0 ? spec + 8 : "";
-    if (options && (options->wire_hz || options->protocol)) {
-        diag_set(d, CORRAL_ERR_USAGE, "link '%s': clock and protocol are set in OpenOCD's configuration",
-                 spec);
+    if (options && options->protocol) {
+        diag_set(d, CORRAL_ERR_USAGE, "link '%s': OpenOCD's configuration alone chooses the protocol", spec);
         return NULL;
     }
     struct openocd *o = calloc(1, sizeof(*o));
@@ -373,9 +422,14 @@ struct link *link_openocd_open(const char *spec, const struct link_options *opti
              "foreach corral_d [dap names] { for {set corral_i 0} {$corral_i < %d} {incr corral_i} { "
              "target create corral.$corral_d.$corral_i mem_ap -dap $corral_d -ap-num $corral_i } }",
              LINK_OPENOCD_APS);
-    o->rpc = openocd_rpc_open(words, setup, d);
+    o->clock = clock;
+    o->rpc = openocd_rpc_open(words, setup, link_tcp_open_limit(options), d);
     struct link *link = NULL;
-    if (o->rpc && list_targets(o, d) == CORRAL_OK) {
+    bool good = o->rpc && list_targets(o, d) == CORRAL_OK;
+    if (good && options && options->wire_hz)
+        good = set_clock(o, options->wire_hz, d) == CORRAL_OK;
+    if (good) {
+        openocd_rpc_set_limit(o->rpc, INT64_MAX);
         link = link_new(&openocd_backend, o, spec, clock);
         if (!link)
             diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

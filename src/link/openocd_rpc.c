@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@
 #define ANSWER_MS        10000
 #define START_MS         30000
 #define GRACE_MS         3000
+#define HURRY_MS         100
 #define NOTIFICATIONS    100 /* between a command and its answer */
 #define SAID_MAX         (16u << 10)
 #define STANDARD_STREAMS 3
@@ -34,9 +36,10 @@
 
 struct openocd_rpc {
     int fd;
-    pid_t child; /* 0: somebody else's */
-    int said;    /* the read end of its standard error, or -1 */
-    bool failed;
+    pid_t child;        /* 0: somebody else's */
+    int said;           /* the read end of its standard error, or -1 */
+    bool failed, hurry; /* nobody waits for a child that does not answer */
+    int64_t limit;      /* of every wait, link_tcp_now */
     unsigned number;
     size_t filled, taken; /* of `in` */
     char name[LINK_TCP_NAME];
@@ -51,14 +54,15 @@ static void reap(struct openocd_rpc *r)
     static const struct timespec nap = {.tv_nsec = 2000000};
     if (r->child <= 0)
         return;
-    int64_t end = link_tcp_now() + GRACE_MS;
+    int grace = r->hurry ? HURRY_MS : GRACE_MS;
+    int64_t end = link_tcp_now() + grace;
     int signals = 0;
     while (waitpid(r->child, NULL, WNOHANG) == 0) {
         if (signals == SIGNALS_MAX)
             break; /* not even SIGKILL: it hangs in the kernel */
         if (link_tcp_now() >= end) {
             kill(r->child, signals++ ? SIGKILL : SIGTERM);
-            end = link_tcp_now() + GRACE_MS;
+            end = link_tcp_now() + grace;
         }
         nanosleep(&nap, NULL);
     }
@@ -165,7 +169,7 @@ static bool spawn(struct openocd_rpc *r, const char *config, const char *setup)
     return good;
 }
 
-struct openocd_rpc *openocd_rpc_open(const char *words, const char *setup, struct diag *d)
+struct openocd_rpc *openocd_rpc_open(const char *words, const char *setup, int64_t limit, struct diag *d)
 {
     struct openocd_rpc *r = calloc(1, sizeof(*r));
     if (!r) {
@@ -173,8 +177,9 @@ struct openocd_rpc *openocd_rpc_open(const char *words, const char *setup, struc
         return NULL;
     }
     r->fd = r->said = -1;
+    r->limit = limit;
     if (strncmp(words, "spawn:", 6) != 0) {
-        r->fd = link_tcp_connect(words, "openocd", r->name, d);
+        r->fd = link_tcp_connect_within(words, "openocd", link_tcp_left(limit, INT_MAX), r->name, d);
         if (r->fd >= 0)
             return r;
     } else if (words[6] == '\0') {
@@ -202,6 +207,11 @@ void openocd_rpc_close(struct openocd_rpc *r)
     if (r->said >= 0)
         close(r->said);
     free(r);
+}
+
+void openocd_rpc_set_limit(struct openocd_rpc *r, int64_t limit)
+{
+    r->limit = limit;
 }
 
 const char *openocd_rpc_name(const struct openocd_rpc *r)
@@ -234,6 +244,7 @@ static char *receive(struct openocd_rpc *r, int64_t end, struct diag *d)
             const char *what = n == 0 || errno == ECONNRESET ? r->child ? "ended" : "closed the connection"
                                : errno == ETIMEDOUT          ? "does not answer"
                                                              : "cannot be heard any more";
+            r->hurry = n < 0 && errno == ETIMEDOUT;
             dead(r, CORRAL_ERR_LINK_DOWN, what, d);
             return NULL;
         }
@@ -247,7 +258,7 @@ enum corral_err openocd_rpc_run(struct openocd_rpc *r, const char *script, const
     char mark[24];
     if (r->failed)
         return dead(r, r->why.code, "", d);
-    int ms = r->child && r->number == 0 ? START_MS : ANSWER_MS;
+    int ms = link_tcp_left(r->limit, r->child && r->number == 0 ? START_MS : ANSWER_MS);
     int length = snprintf(mark, sizeof(mark), "corral%u|", ++r->number);
     int n = snprintf(r->out, sizeof(r->out),
                      "set corral_r {}; set corral_c [catch {%s} corral_e]; "

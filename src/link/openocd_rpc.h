@@ -14,7 +14,9 @@
 struct openocd_rpc;
 
 /* "HOST:PORT" or "spawn:CFG"; NULL with *d set. A spawned one has `setup` run behind CFG. */
-struct openocd_rpc *openocd_rpc_open(const char *words, const char *setup, struct diag *d);
+struct openocd_rpc *openocd_rpc_open(const char *words, const char *setup, int64_t limit, struct diag *d);
+/* No wait goes beyond `limit` (link_tcp_now) from now on; INT64_MAX = its own bounds only. */
+void openocd_rpc_set_limit(struct openocd_rpc *r, int64_t limit);
 void openocd_rpc_close(struct openocd_rpc *r); /* a spawned OpenOCD ends and is reaped; NULL is allowed */
 
 /*
