@@ -71,7 +71,7 @@ void group_free(struct group *g); /* does not touch the target; NULL is allowed 
 
 size_t group_count(const struct group *g);
 /* Member `i` as it is reached now. Borrowed until the next call that takes the group. NULL past the end. */
-const struct group_member *group_member(const struct group *g, size_t i);
+const struct group_member *group_get_member(const struct group *g, size_t i); /* unistd.h has a group_member */
 
 /* Remarks gathered since the last group_forget_remarks, in order, each text once. Borrowed until the next
  * call. Returns how many. */
