@@ -47,11 +47,11 @@ decode(struct cpu *c, uint32_t pc, struct cpu_decoded *here)
         return NULL;
     if (half < 0xE800u) {
         last = g;
-        *here = (struct cpu_decoded){cpu_thumb16[half >> 6], half, 2};
+        *here = (struct cpu_decoded){cpu_decode(c, half, false), half, 2};
     } else {
         if (!fetch(c, pc + 2u, &second, &last))
             return NULL;
-        *here = (struct cpu_decoded){cpu_thumb32(half << 16 | second), half << 16 | second, 4};
+        *here = (struct cpu_decoded){cpu_decode(c, half << 16 | second, true), half << 16 | second, 4};
     }
     if (g->decoded && last == g) {
         c->code.base = g->base;
@@ -130,6 +130,7 @@ void cpu_reset(struct cpu *c)
     memset(c->r, 0, sizeof c->r);
     c->r[CPU_LR] = 0xFFFFFFFFu;
     c->sp_other = 0;
+    c->sp_limit = c->sp_limit_other = 0;
     c->n = c->z = c->c = c->v = c->q = c->ge = 0;
     c->it = 0;
     c->code.size = 0;
@@ -139,7 +140,7 @@ void cpu_reset(struct cpu *c)
     c->event = false;
     c->wfe = false;
     c->vtor = c->aircr = c->scr = c->shcsr = c->cfsr = c->hfsr = c->mmfar = c->bfar = c->cpacr = 0;
-    c->ccr = CPU_CCR_STKALIGN;
+    c->ccr = cpu_ccr(c, CPU_CCR_STKALIGN);
     memset(c->shpr, 0, sizeof c->shpr);
     memset(c->irq_priority, 0, sizeof c->irq_priority);
     c->irq_enabled = c->irq_active = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One ARMv7E-M core without FPU: registers, instructions, exceptions, NVIC and SysTick. Armv7-M ARM
- * (DDI0403E).
+ * One Cortex-M core without FPU: registers, instructions, exceptions, NVIC and SysTick. Armv7-M ARM
+ * (DDI0403E), Armv6-M ARM (DDI0419E), Armv8-M ARM (DDI0553).
  *
  * The core knows nothing of the board: memory that is not in a region, debug and events go through hooks.
  * One instruction costs one cycle; an exception entry 12, a tail-chain 6, a return 10 (docs/board.md).
@@ -111,6 +111,7 @@ struct cpu_systick {
 struct cpu {
     uint32_t r[16];    /* r[13] is the stack pointer in use; r[15] the address of the next instruction */
     uint32_t sp_other; /* the banked stack pointer that is not in use */
+    uint32_t sp_limit, sp_limit_other; /* MSPLIM and PSPLIM in the same order; 0 before Armv8-M */
     /* APSR as separate flags, each 0 or 1; GE bits 0..3 */
     uint8_t n, z, c, v, q, ge;
     uint8_t it;    /* ITSTATE, 0 outside an IT block */
@@ -198,7 +199,8 @@ void cpu_set_event(struct cpu *c);
 /* Pend a synchronous fault-like exception from outside (DebugMonitor). Escalates to HardFault as usual. */
 void cpu_pend(struct cpu *c, enum cpu_exception number);
 
-/* Registers by DCRSR.REGSEL (0..15, 16 xPSR, 17 MSP, 18 PSP, 20 CONTROL:FAULTMASK:BASEPRI:PRIMASK). */
+/* Registers by DCRSR.REGSEL (0..15, 16 xPSR, 17 MSP, 18 PSP, 20 CONTROL:FAULTMASK:BASEPRI:PRIMASK; Armv8-M:
+ * 30 MSPLIM, 31 PSPLIM). A selector that the core does not have reads as zero and ignores writes. */
 uint32_t cpu_get_register(const struct cpu *c, unsigned regsel);
 void cpu_set_register(struct cpu *c, unsigned regsel, uint32_t value);
 uint32_t cpu_xpsr(const struct cpu *c);

@@ -26,6 +26,7 @@ enum cpu_fault {
     CPU_FAULT_DIVBYZERO,
     CPU_FAULT_BUS,       /* precise data access error at fault_address */
     CPU_FAULT_FETCH_BUS, /* instruction fetch from nowhere */
+    CPU_FAULT_STKOF,     /* a stack pointer would have gone below its limit */
     CPU_FAULT_FETCH_XN,  /* instruction fetch from a never-executable part of the default map */
     CPU_TRAP_SVC,
     CPU_TRAP_BKPT,
@@ -38,6 +39,7 @@ enum cpu_fault {
 #define CPU_CCR_DIV_0_TRP      (1u << 4)
 #define CPU_CCR_BFHFNMIGN      (1u << 8)
 #define CPU_CCR_STKALIGN       (1u << 9)
+#define CPU_CCR_STKOFHFNMIGN   (1u << 10)
 
 #define CPU_SCR_SLEEPONEXIT (1u << 1)
 #define CPU_SCR_SEVONPEND   (1u << 4)
@@ -56,6 +58,7 @@ enum cpu_fault {
 #define CPU_CFSR_INVSTATE   (1u << 17)
 #define CPU_CFSR_INVPC      (1u << 18)
 #define CPU_CFSR_NOCP       (1u << 19)
+#define CPU_CFSR_STKOF      (1u << 20)
 #define CPU_CFSR_UNALIGNED  (1u << 24)
 #define CPU_CFSR_DIVBYZERO  (1u << 25)
 
@@ -63,7 +66,11 @@ enum cpu_fault {
 #define CPU_HFSR_FORCED   (1u << 30)
 #define CPU_HFSR_DEBUGEVT (1u << 31)
 
-#define CPU_PRIORITY_BITS 0xF0u /* the top four bits of a priority byte exist */
+/* The bits of a priority byte that exist: the top four, in Armv6-M the top two. */
+static inline uint8_t cpu_priority_bits(const struct cpu *c)
+{
+    return c->architecture == CPU_V6M ? 0xC0u : 0xF0u;
+}
 
 /* The monitor's granule: 8 bytes, the smallest the architecture allows. */
 #define CPU_GRANULE_MASK (~7u)
@@ -71,11 +78,15 @@ enum cpu_fault {
 /* Handlers of one encoding: 16-bit ones get the halfword, 32-bit ones first halfword << 16 | second. While
  * they run r[15] is the address of the following instruction. */
 typedef void cpu_op(struct cpu *c, uint32_t insn);
-extern cpu_op *const cpu_thumb16[1024]; /* by bits 15..6 */
-cpu_op *cpu_thumb32(uint32_t insn);
+extern cpu_op *const cpu_thumb16[1024]; /* Armv7E-M, by bits 15..6 */
+cpu_op *cpu_thumb32(uint32_t insn);     /* Armv7E-M */
+/* The handler of an instruction in the core's own architecture (thumb_profile.c). */
+cpu_op *cpu_decode(const struct cpu *c, uint32_t insn, bool wide);
 
 cpu_op cpu_undefined;
-cpu_op cpu_ldm_stm, cpu_dual_exclusive;               /* thumb32_load.c */
+cpu_op cpu_ldm_stm, cpu_dual_exclusive; /* thumb32_load.c */
+void cpu_load_exclusive(struct cpu *c, unsigned rt, uint32_t address, unsigned size);
+void cpu_store_exclusive(struct cpu *c, unsigned rd, unsigned rt, uint32_t address, unsigned size);
 extern cpu_op *const cpu_load_store_single[32];       /* by bits 24..20 */
 cpu_op cpu_multiply, cpu_long_multiply;               /* thumb_multiply.c */
 cpu_op cpu_dp_register;                               /* thumb_dsp.c */
@@ -84,6 +95,8 @@ void cpu_msr(struct cpu *c, unsigned rn, uint32_t i); /* cpu_special.c */
 void cpu_mrs(struct cpu *c, unsigned rd, uint32_t i);
 void cpu_cps(struct cpu *c, bool disable, bool i, bool f);
 void cpu_hint(struct cpu *c, unsigned hint);
+void cpu_put_xpsr(struct cpu *c,
+                  uint32_t value); /* all that the core has of it; the stacks are the caller's */
 
 /* exception.c */
 unsigned cpu_enter_pending(struct cpu *c);
@@ -92,6 +105,10 @@ int cpu_group_priority(const struct cpu *c, int priority);
 unsigned cpu_highest_pending(const struct cpu *c, int *priority);
 void cpu_lockup(struct cpu *c);
 void cpu_set_sys_pending(struct cpu *c, unsigned number);
+bool cpu_stack_overflow(struct cpu *c); /* what a stack pointer below its limit means now: a fault? */
+
+/* scs.c */
+uint32_t cpu_ccr(const struct cpu *c, uint32_t v); /* what CCR holds once `v` is written to it */
 
 /* systick.c */
 void cpu_systick_reset(struct cpu *c);
@@ -112,6 +129,23 @@ static inline uint32_t cpu_bits(uint32_t w, unsigned low, unsigned n)
 static inline bool cpu_using_psp(const struct cpu *c)
 {
     return (c->control & 2u) && c->ipsr == 0;
+}
+
+/* MSP and PSP change places, with their limits. */
+static inline void cpu_swap_stacks(struct cpu *c)
+{
+    uint32_t sp = c->r[CPU_SP], limit = c->sp_limit;
+
+    c->r[CPU_SP] = c->sp_other;
+    c->sp_other = sp;
+    c->sp_limit = c->sp_limit_other;
+    c->sp_limit_other = limit;
+}
+
+/* The stack pointer is about to become `v`: true, with cpu.fault set, when its limit forbids it. */
+static inline bool cpu_below_limit(struct cpu *c, uint32_t v)
+{
+    return CPU_UNLIKELY(v < c->sp_limit) && cpu_stack_overflow(c);
 }
 
 static inline bool cpu_privileged(const struct cpu *c)
@@ -183,6 +217,8 @@ static inline void cpu_put(struct cpu *c, unsigned rd, uint32_t v)
 {
     if (CPU_UNLIKELY(rd == CPU_SP)) {
         v &= ~3u;
+        if (cpu_below_limit(c, v))
+            return;
     } else if (CPU_UNLIKELY(rd == CPU_PC)) {
         c->fault = CPU_FAULT_UNDEFINED;
         return;
@@ -195,10 +231,11 @@ static inline void cpu_branch(struct cpu *c, uint32_t address)
     c->r[CPU_PC] = address & ~1u;
 }
 
-/* BXWritePC and LoadWritePC: an interworking branch, or in handler mode an exception return. */
+/* BXWritePC and LoadWritePC: an interworking branch, or in handler mode an exception return. Armv8-M wants
+ * eight ones at the top of an EXC_RETURN; the rest of what the others take leads nowhere anyway. */
 static inline void cpu_branch_exchange(struct cpu *c, uint32_t address)
 {
-    if (c->ipsr != 0 && address >> 28 == 0xF) {
+    if (c->ipsr != 0 && address >> 28 == 0xF && (c->architecture != CPU_V8M || address >> 24 == 0xFF)) {
         c->fault = CPU_TRAP_EXC_RETURN;
         c->fault_address = address;
         return;

@@ -6,6 +6,8 @@
 
 static void set_apsr(struct cpu *c, uint32_t v, bool nzcvq, bool ge)
 {
+    if (c->architecture == CPU_V6M) /* neither Q nor GE */
+        v &= 0xF0000000u;
     if (nzcvq) {
         c->n = (uint8_t)((v >> 31) & 1u);
         c->z = (uint8_t)((v >> 30) & 1u);
@@ -30,16 +32,29 @@ static void set_stack(struct cpu *c, bool psp, uint32_t v)
         c->sp_other = v & ~3u;
 }
 
+static uint32_t get_limit(const struct cpu *c, bool psp)
+{
+    return psp == cpu_using_psp(c) ? c->sp_limit : c->sp_limit_other;
+}
+
+/* Limits are multiples of eight; before Armv8-M there are none. */
+static void set_limit(struct cpu *c, bool psp, uint32_t v)
+{
+    if (c->architecture != CPU_V8M)
+        return;
+    if (psp == cpu_using_psp(c))
+        c->sp_limit = v & ~7u;
+    else
+        c->sp_limit_other = v & ~7u;
+}
+
 /* SPSEL moves only in thread mode. */
 static void set_control(struct cpu *c, uint32_t v)
 {
     bool psp = c->ipsr == 0 ? v & 2u : c->control & 2u;
 
-    if (psp != (bool)(c->control & 2u)) {
-        uint32_t sp = c->r[CPU_SP];
-        c->r[CPU_SP] = c->sp_other;
-        c->sp_other = sp;
-    }
+    if (psp != (bool)(c->control & 2u))
+        cpu_swap_stacks(c);
     c->control = (uint8_t)((v & 1u) | (psp ? 2u : 0u));
 }
 
@@ -56,6 +71,8 @@ void cpu_mrs(struct cpu *c, unsigned rd, uint32_t i)
             v |= c->ipsr;
     } else if (sysm == 8 || sysm == 9) {
         v = privileged ? get_stack(c, sysm == 9) : 0;
+    } else if (sysm == 10 || sysm == 11) {
+        v = privileged ? get_limit(c, sysm == 11) : 0;
     } else if (sysm == 16) {
         v = privileged ? c->primask : 0;
     } else if (sysm == 17 || sysm == 18) {
@@ -85,14 +102,18 @@ void cpu_msr(struct cpu *c, unsigned rn, uint32_t i)
     case 9:
         set_stack(c, sysm == 9, v);
         break;
+    case 10:
+    case 11:
+        set_limit(c, sysm == 11, v);
+        break;
     case 16:
         c->primask = v & 1u;
         break;
     case 17:
-        c->basepri = v & CPU_PRIORITY_BITS;
+        c->basepri = (uint8_t)(v & cpu_priority_bits(c));
         break;
     case 18: /* BASEPRI_MAX only raises the priority */
-        v &= CPU_PRIORITY_BITS;
+        v &= cpu_priority_bits(c);
         if (v != 0 && (v < c->basepri || c->basepri == 0))
             c->basepri = (uint8_t)v;
         break;
@@ -155,20 +176,24 @@ uint32_t cpu_xpsr(const struct cpu *c)
            (uint32_t)c->ge << 16 | (uint32_t)(c->it >> 2) << 10 | c->ipsr;
 }
 
+void cpu_put_xpsr(struct cpu *c, uint32_t value)
+{
+    if (c->architecture == CPU_V6M) /* no Q, no GE, no IT */
+        value &= 0xF10001FFu;
+    set_apsr(c, value, true, true);
+    c->it = (uint8_t)(((value >> 25) & 3u) | ((value >> 8) & 0xFCu));
+    c->t = (uint8_t)((value >> 24) & 1u);
+    c->ipsr = value & 0x1FFu;
+}
+
 /* The debugger's write: all of it, the exception number too, with the stack that goes with it. */
 void cpu_set_xpsr(struct cpu *c, uint32_t value)
 {
     bool before = cpu_using_psp(c);
 
-    set_apsr(c, value, true, true);
-    c->it = (uint8_t)(((value >> 25) & 3u) | ((value >> 8) & 0xFCu));
-    c->t = (uint8_t)((value >> 24) & 1u);
-    c->ipsr = value & 0x1FFu;
-    if (before != cpu_using_psp(c)) {
-        uint32_t sp = c->r[CPU_SP];
-        c->r[CPU_SP] = c->sp_other;
-        c->sp_other = sp;
-    }
+    cpu_put_xpsr(c, value);
+    if (before != cpu_using_psp(c))
+        cpu_swap_stacks(c);
     cpu_update(c);
 }
 
@@ -182,6 +207,9 @@ uint32_t cpu_get_register(const struct cpu *c, unsigned regsel)
     case 17:
     case 18:
         return get_stack(c, regsel == 18);
+    case 30:
+    case 31:
+        return get_limit(c, regsel == 31);
     case 20:
         return (uint32_t)c->control << 24 | (uint32_t)c->faultmask << 16 | (uint32_t)c->basepri << 8 |
                c->primask;
@@ -202,10 +230,14 @@ void cpu_set_register(struct cpu *c, unsigned regsel, uint32_t value)
         cpu_set_xpsr(c, value);
     else if (regsel == 17 || regsel == 18)
         set_stack(c, regsel == 18, value);
+    else if (regsel == 30 || regsel == 31)
+        set_limit(c, regsel == 31, value);
     else if (regsel == 20) {
+        if (c->architecture == CPU_V6M)
+            value &= 0xFF0000FFu;
         set_control(c, value >> 24);
         c->faultmask = (value >> 16) & 1u;
-        c->basepri = (value >> 8) & CPU_PRIORITY_BITS;
+        c->basepri = (uint8_t)((value >> 8) & cpu_priority_bits(c));
         c->primask = value & 1u;
         cpu_update(c);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exceptions: priorities, entry, tail-chaining, return, escalation, lockup (DDI0403E B1.5).
+ * Exceptions: priorities, entry, tail-chaining, return, escalation, lockup (DDI0403E B1.5, DDI0419E B1.5
+ * where HardFault is the only fault, DDI0553 B3 with its stack limits).
  *
  * A fault raised by an instruction is entered in the step of that instruction; everything else waits for the
  * next step, which cpu_update announces with CPU_ATTN_EXCEPTION.
@@ -150,6 +151,8 @@ static unsigned escalate(struct cpu *c, unsigned number)
 {
     int now = cpu_execution_priority(c, true);
 
+    if (c->architecture == CPU_V6M && number != CPU_EXC_SVCALL)
+        number = CPU_EXC_HARDFAULT;
     if (number != CPU_EXC_HARDFAULT) {
         if (fault_enabled(c, number) && cpu_group_priority(c, priority_of(c, number)) < now)
             return number;
@@ -157,14 +160,6 @@ static unsigned escalate(struct cpu *c, unsigned number)
             c->hfsr |= CPU_HFSR_FORCED;
     }
     return now > -1 ? CPU_EXC_HARDFAULT : 0;
-}
-
-static void swap_stacks(struct cpu *c)
-{
-    uint32_t sp = c->r[CPU_SP];
-
-    c->r[CPU_SP] = c->sp_other;
-    c->sp_other = sp;
 }
 
 static void deactivate(struct cpu *c, unsigned n)
@@ -202,7 +197,7 @@ static bool take(struct cpu *c, unsigned n, uint32_t exc_return)
         }
     }
     if (cpu_using_psp(c))
-        swap_stacks(c);
+        cpu_swap_stacks(c);
     c->control &= 1u;
     if (n >= CPU_EXC_IRQ0) {
         uint32_t bit = 1u << ((n - CPU_EXC_IRQ0) % CPU_IRQS);
@@ -225,41 +220,67 @@ static bool take(struct cpu *c, unsigned n, uint32_t exc_return)
     return true;
 }
 
+/* Handlers at priority -1 and -2 may be allowed to go on below the limit. */
+bool cpu_stack_overflow(struct cpu *c)
+{
+    if ((c->ccr & CPU_CCR_STKOFHFNMIGN) && cpu_execution_priority(c, true) < 0)
+        return false;
+    c->fault = CPU_FAULT_STKOF;
+    return true;
+}
+
 /* Pend what a failed stacking or unstacking becomes. False = lockup. */
-static bool derived_bus_fault(struct cpu *c, uint32_t status)
+static bool derived_fault(struct cpu *c, uint32_t status)
 {
     unsigned n;
 
     c->cfsr |= status;
-    n = escalate(c, CPU_EXC_BUSFAULT);
+    n = escalate(c, status == CPU_CFSR_STKOF ? CPU_EXC_USAGEFAULT : CPU_EXC_BUSFAULT);
     if (n == 0)
         return false;
     c->sys_pending |= (uint16_t)(1u << n);
     return true;
 }
 
-static bool push_frame(struct cpu *c)
+/* Returns 0, or the CFSR bit that says what went wrong. */
+static uint32_t push_frame(struct cpu *c)
 {
     uint32_t sp = c->r[CPU_SP], align = (c->ccr & CPU_CCR_STKALIGN) && (sp & 4u) ? 1u : 0;
     uint32_t frame = (sp - 0x20u) & ~(align ? 4u : 0u);
     const uint32_t word[8] = {c->r[0],  c->r[1],      c->r[2],      c->r[3],
                               c->r[12], c->r[CPU_LR], c->r[CPU_PC], cpu_xpsr(c) | align << 9};
-    bool ok = true;
 
+    if (cpu_below_limit(c, frame)) { /* nothing is written; the handler gets the stack from the limit up */
+        c->fault = CPU_FAULT_NONE;
+        c->r[CPU_SP] = c->sp_limit;
+        return CPU_CFSR_STKOF;
+    }
     c->r[CPU_SP] = frame;
-    for (unsigned k = 0; k < 8 && ok; k++)
-        ok = cpu_bus_write(c, frame + 4u * k, 4, word[k]);
-    return ok;
+    for (unsigned k = 0; k < 8; k++) {
+        if (!cpu_bus_write(c, frame + 4u * k, 4, word[k]))
+            return CPU_CFSR_STKERR;
+    }
+    return 0;
+}
+
+static uint32_t exc_return_now(const struct cpu *c)
+{
+    /* Armv8-M: the S bit is 0 without security, the bits DCRS and FType are 1. */
+    uint32_t base = c->architecture == CPU_V8M ? 0xFFFFFFB0u : 0xFFFFFFF1u;
+
+    if (c->ipsr)
+        return base;
+    return base | (cpu_using_psp(c) ? 0xCu : 0x8u);
 }
 
 /* Stack, then enter whatever has the highest priority by then. Returns cycles, 0 when nothing was pending. */
 static unsigned enter(struct cpu *c)
 {
-    uint32_t exc_return = c->ipsr ? 0xFFFFFFF1u : cpu_using_psp(c) ? 0xFFFFFFFDu : 0xFFFFFFF9u;
+    uint32_t exc_return = exc_return_now(c), status = push_frame(c);
     int priority;
     unsigned n;
 
-    if (!push_frame(c) && !derived_bus_fault(c, CPU_CFSR_STKERR)) {
+    if (status && !derived_fault(c, status)) {
         cpu_lockup(c);
         return ENTRY_CYCLES;
     }
@@ -339,7 +360,7 @@ static bool pop_frame(struct cpu *c, uint32_t exc_return, uint32_t status[1])
     if ((word[7] & 0x200u) && (c->ccr & CPU_CCR_STKALIGN))
         sp |= 4u;
     if (psp) {
-        c->sp_other = c->r[CPU_SP];
+        cpu_swap_stacks(c);
         c->control |= 2u;
     }
     c->r[CPU_SP] = sp;
@@ -347,20 +368,14 @@ static bool pop_frame(struct cpu *c, uint32_t exc_return, uint32_t status[1])
     c->r[12] = word[4];
     c->r[CPU_LR] = word[5];
     c->r[CPU_PC] = word[6] & ~1u;
-    c->n = (uint8_t)(word[7] >> 31);
-    c->z = (uint8_t)((word[7] >> 30) & 1u);
-    c->c = (uint8_t)((word[7] >> 29) & 1u);
-    c->v = (uint8_t)((word[7] >> 28) & 1u);
-    c->q = (uint8_t)((word[7] >> 27) & 1u);
-    c->ge = (uint8_t)((word[7] >> 16) & 15u);
-    c->it = (uint8_t)(((word[7] >> 25) & 3u) | ((word[7] >> 8) & 0xFCu));
-    c->t = (uint8_t)((word[7] >> 24) & 1u);
-    c->ipsr = word[7] & 0x1FFu;
+    cpu_put_xpsr(c, word[7]);
     return true;
 }
 
 static bool return_allowed(const struct cpu *c, uint32_t exc_return, unsigned nested)
 {
+    if (c->architecture == CPU_V8M) /* CCR.NONBASETHRDENA is always 1 there */
+        return exc_return == 0xFFFFFFB0u || exc_return == 0xFFFFFFB8u || exc_return == 0xFFFFFFBCu;
     if ((exc_return & 0x0FFFFFF0u) != 0x0FFFFFF0u)
         return false;
     switch (exc_return & 15u) {
@@ -394,7 +409,7 @@ static unsigned exception_return(struct cpu *c, uint32_t exc_return)
     if (!pop_frame(c, exc_return, &status)) {
         if (status == CPU_CFSR_INVPC)
             return invalid_return(c, exc_return);
-        if (!derived_bus_fault(c, status))
+        if (!derived_fault(c, status))
             cpu_lockup(c);
         else
             take(c, cpu_highest_pending(c, &priority), exc_return);
@@ -445,6 +460,9 @@ unsigned cpu_trap(struct cpu *c, uint32_t pc, uint8_t it)
         break;
     case CPU_FAULT_UNALIGNED:
         c->cfsr |= CPU_CFSR_UNALIGNED;
+        break;
+    case CPU_FAULT_STKOF:
+        c->cfsr |= CPU_CFSR_STKOF;
         break;
     case CPU_FAULT_DIVBYZERO:
         c->cfsr |= CPU_CFSR_DIVBYZERO;

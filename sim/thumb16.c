@@ -353,12 +353,18 @@ static void add_sp_rd(struct cpu *c, uint32_t i)
 
 static void add_sp(struct cpu *c, uint32_t i)
 {
-    c->r[CPU_SP] += (i & 0x7Fu) * 4u;
+    uint32_t sp = c->r[CPU_SP] + (i & 0x7Fu) * 4u;
+
+    if (!cpu_below_limit(c, sp))
+        c->r[CPU_SP] = sp;
 }
 
 static void sub_sp(struct cpu *c, uint32_t i)
 {
-    c->r[CPU_SP] -= (i & 0x7Fu) * 4u;
+    uint32_t sp = c->r[CPU_SP] - (i & 0x7Fu) * 4u;
+
+    if (!cpu_below_limit(c, sp))
+        c->r[CPU_SP] = sp;
 }
 
 static void cbz(struct cpu *c, uint32_t i)
@@ -414,6 +420,8 @@ static void push(struct cpu *c, uint32_t i)
     uint32_t base = c->r[CPU_SP] - 4u * (uint32_t)__builtin_popcount(list);
     uint32_t address = base;
 
+    if (cpu_below_limit(c, base))
+        return;
     for (; list; list &= list - 1u, address += 4) {
         if (!cpu_store32(c, address, c->r[__builtin_ctz(list)]))
             return;

@@ -52,7 +52,7 @@ void cpu_ldm_stm(struct cpu *c, uint32_t i)
     after = op == 1 ? base + 4u * n : base - 4u * n;
     if (op == 2)
         address = after;
-    if (!cpu_aligned(c, address, 4))
+    if (!cpu_aligned(c, address, 4) || (rn == CPU_SP && writeback && cpu_below_limit(c, after)))
         return;
     for (uint32_t rest = list; rest; rest &= rest - 1u, k++) {
         uint32_t at = address + 4u * k;
@@ -83,7 +83,7 @@ static void load_store_dual(struct cpu *c, uint32_t i)
         cpu_undefined(c, i);
         return;
     }
-    if (!cpu_aligned(c, address, 4))
+    if (!cpu_aligned(c, address, 4) || (rn == CPU_SP && writeback && cpu_below_limit(c, moved)))
         return;
     if (load) {
         if (!cpu_load32(c, address, &low) || !cpu_load32(c, address + 4u, &high))
@@ -100,7 +100,7 @@ static void load_store_dual(struct cpu *c, uint32_t i)
     }
 }
 
-static void load_exclusive(struct cpu *c, unsigned rt, uint32_t address, unsigned size)
+void cpu_load_exclusive(struct cpu *c, unsigned rt, uint32_t address, unsigned size)
 {
     uint32_t v;
 
@@ -113,7 +113,7 @@ static void load_exclusive(struct cpu *c, unsigned rt, uint32_t address, unsigne
     cpu_put(c, rt, v);
 }
 
-static void store_exclusive(struct cpu *c, unsigned rd, unsigned rt, uint32_t address, unsigned size)
+void cpu_store_exclusive(struct cpu *c, unsigned rd, unsigned rt, uint32_t address, unsigned size)
 {
     if (!cpu_aligned(c, address, size))
         return;
@@ -151,18 +151,18 @@ void cpu_dual_exclusive(struct cpu *c, uint32_t i)
         if (rn == CPU_PC || rt == CPU_PC || rt == CPU_SP)
             cpu_undefined(c, i);
         else if (op2 & 1u)
-            load_exclusive(c, rt, address, 4);
+            cpu_load_exclusive(c, rt, address, 4);
         else
-            store_exclusive(c, rd, rt, address, 4);
+            cpu_store_exclusive(c, rd, rt, address, 4);
         return;
     }
     if (op3 < 2 && op2 == 1) {
         table_branch(c, i, op3);
     } else if ((op3 == 4 || op3 == 5) && rn != CPU_PC && rt != CPU_PC && rt != CPU_SP) {
         if (op2 & 1u)
-            load_exclusive(c, rt, c->r[rn], op3 == 4 ? 1 : 2);
+            cpu_load_exclusive(c, rt, c->r[rn], op3 == 4 ? 1 : 2);
         else
-            store_exclusive(c, RM(i), rt, c->r[rn], op3 == 4 ? 1 : 2);
+            cpu_store_exclusive(c, RM(i), rt, c->r[rn], op3 == 4 ? 1 : 2);
     } else {
         cpu_undefined(c, i);
     }
@@ -209,6 +209,8 @@ static inline __attribute__((always_inline)) void single(struct cpu *c, uint32_t
         }
         address = index ? moved : base;
         after = moved;
+        if (CPU_UNLIKELY(rn == CPU_SP) && writeback && cpu_below_limit(c, after))
+            return;
         if (index && add && !writeback && unprivileged_refused(c, address))
             return;
     } else if (!(i & 0xFC0u)) {
@@ -230,7 +232,7 @@ static inline __attribute__((always_inline)) void single(struct cpu *c, uint32_t
         if (rt == CPU_PC)
             cpu_branch_exchange(c, v);
         else
-            cpu_put(c, rt, v);
+            c->r[rt] = CPU_UNLIKELY(rt == CPU_SP) ? v & ~3u : v; /* no stack limit for what is loaded */
         return;
     }
     if (rt == CPU_PC) {
