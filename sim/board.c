@@ -15,7 +15,6 @@
 #define BOARD_MAX_LATENCY  1000000u
 #define BOARD_MAX_DEADLINE 1000000u
 #define BOARD_DEFAULT_SEED 1u
-#define AIRCR_VECTRESET    1u
 
 void board_list_add(struct board_list *list, const void *record, size_t size)
 {
@@ -41,7 +40,7 @@ void board_list_add(struct board_list *list, const void *record, size_t size)
 static bool bus_read(void *ctx, uint32_t address, unsigned size, uint32_t *value)
 {
     struct board_core *k = ctx;
-    if (address >> 20 == 0xE00u)
+    if (address >> 20 == 0xE00u || board_cti_here(k, address))
         return board_ppb_read(k, address, size, value);
     return board_peripheral_read(k, address, size, value);
 }
@@ -49,7 +48,7 @@ static bool bus_read(void *ctx, uint32_t address, unsigned size, uint32_t *value
 static bool bus_write(void *ctx, uint32_t address, unsigned size, uint32_t value)
 {
     struct board_core *k = ctx;
-    if (address >> 20 == 0xE00u)
+    if (address >> 20 == 0xE00u || board_cti_here(k, address))
         return board_ppb_write(k, address, size, value);
     return board_peripheral_write(k, address, size, value);
 }
@@ -69,75 +68,6 @@ static void reset_request(void *ctx)
     struct board_core *k = ctx;
     if (!k->debug.reset_request)
         board_request_reset(k, 1u << 2);
-}
-
-void board_request_reset(struct board_core *k, uint32_t aircr_bits)
-{
-    k->debug.reset_request |= aircr_bits;
-    k->board->limit = 0;
-}
-
-/* Registers, private peripherals; then the core runs, or is held because its flash holds no image. */
-static void core_reset(struct board_core *k, bool power_on)
-{
-    struct board *b = k->board;
-    bool was_halted = (k->cpu.attention & CPU_ATTN_HALTED) != 0;
-    board_core_wake(k);
-    if (k->idle) /* halted or held: takes up its clock again */
-        board_core_resume(k);
-    uint64_t cycles = k->cpu.cycles;
-    uint64_t instructions = k->cpu.instructions;
-    k->cpu.attention = 0;
-    k->cpu.mask_ints = false;
-    board_peripherals_reset(k);
-    cpu_reset(&k->cpu);
-    k->cpu.cycles = cycles;
-    k->cpu.instructions = instructions;
-    if (power_on) {
-        board_cti_reset(k);
-        board_fpb_reset(k);
-        board_dwt_reset(k);
-        memset(&k->itm, 0, sizeof(k->itm));
-    }
-    board_debug_reset(k, power_on);
-    board_dwt_arm(k);
-    /* The CTI outlives a system reset, and so do the interrupt levels it holds. */
-    cpu_irq_level(&k->cpu, BOARD_IRQ_CTI0, (k->cti.trigout >> BOARD_CTI_OUT_IRQ0 & 1u) != 0);
-    cpu_irq_level(&k->cpu, BOARD_IRQ_CTI1, (k->cti.trigout >> (BOARD_CTI_OUT_IRQ0 + 1) & 1u) != 0);
-    board_core_set_due(k);
-    if (!k->loaded) {
-        k->cpu.attention |= CPU_ATTN_RESET;
-        board_core_rest(k);
-    } else if (was_halted) {
-        struct board_record r = {.core = k->number, .tick = b->tick, .pc = k->cpu.r[CPU_PC]};
-        board_list_add(&b->log, &r, sizeof(r));
-    }
-}
-
-void board_do_resets(struct board *b)
-{
-    uint32_t system = 0;
-    for (unsigned n = 0; n < BOARD_CORES; n++)
-        system |= b->core[n].debug.reset_request & ~AIRCR_VECTRESET;
-    for (unsigned n = 0; n < BOARD_CORES; n++) {
-        struct board_core *k = &b->core[n];
-        bool wanted = system || k->debug.reset_request;
-        k->debug.reset_request = 0;
-        if (wanted)
-            core_reset(k, false);
-    }
-}
-
-void board_reset(struct board *b)
-{
-    b->ctm.count = 0;
-    b->ctm.head = 0;
-    b->finished = false;
-    b->finish_value = 0;
-    b->monitor.valid = 0;
-    board_dap_reset(b);
-    for (unsigned n = 0; n < BOARD_CORES; n++)
-        core_reset(&b->core[n], true);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t c)
@@ -255,6 +185,8 @@ struct board *board_new(const struct board_config *config, struct diag *d)
         return NULL;
     }
     b->ctm_latency = b->config.ctm_latency * b->core[0].divider;
+    for (unsigned n = 0; n < BOARD_CORES; n++)
+        b->core[n].unpowered = b->config.unpowered[n];
     board_reset(b);
     return b;
 }

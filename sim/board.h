@@ -71,6 +71,15 @@ enum corral_err board_load_elf(struct board *b, unsigned core, const uint8_t *im
 /* Power-on reset of cores, peripherals and debug logic. Tick count and logs go on. */
 void board_reset(struct board *b);
 
+/*
+ * What happens to a core from outside, between two calls of board_run_until. Held in reset or without power
+ * it does nothing. Without power its AP answers with faults, and its debug registers and its CTI are lost.
+ */
+void board_hold_reset(struct board *b, unsigned core, bool hold);
+void board_set_power(struct board *b, unsigned core, bool on);
+void board_cti_lose(struct board *b, unsigned core);  /* its CTI alone forgets everything */
+void board_pin_reset(struct board *b, bool asserted); /* nRESET: both cores and their peripherals */
+
 /* Let the cores run until base tick `tick`. */
 void board_run_until(struct board *b, uint64_t tick);
 uint64_t board_tick(const struct board *b);
@@ -94,6 +103,17 @@ uint64_t board_wire_clocks(const struct board *b);
  * nothing happens on the board. NULL takes it away. */
 void board_dap_inject(struct board *b, unsigned (*fault)(void *ctx, bool ap, bool read, uint8_t addr),
                       void *ctx);
+
+/* The same without a function: `count` transfers are answered with `ack` (2 WAIT, 4 FAULT), after `after`
+ * more that are not. */
+void board_dap_fault_next(struct board *b, unsigned ack, uint64_t count, uint64_t after);
+/* Memory accesses through core `core`'s port fail where (address & mask) is this one's; false when there are
+ * too many of them. board_ap_mend takes all away. */
+bool board_ap_fault(struct board *b, unsigned core, uint32_t address, uint32_t mask);
+void board_ap_mend(struct board *b);
+/* A transfer came while another one waited: STICKYORUN, where overrun detection is on. For who counts the
+ * wire clocks himself; board_dap_transfer does it. */
+void board_dap_overrun(struct board *b);
 
 /* The board's own log of every halt and restart. */
 struct board_record {

@@ -192,6 +192,8 @@ static uint32_t sysinfo_read(const struct board_core *k, uint32_t offset)
         return BOARD_LOG_BUFFER_SIZE;
     case BOARD_SYSINFO_DOORBELL_STATUS:
         return k->board->doorbell ? 1u : 0u;
+    case BOARD_SYSINFO_RESET_HOLD:
+        return board_held_cores(k->board);
     default:
         return 0;
     }
@@ -207,6 +209,8 @@ static void sysinfo_write(struct board_core *k, uint32_t offset, uint32_t value)
         doorbell_set(b, true);
     else if (offset == BOARD_SYSINFO_DOORBELL_STATUS && (value & 1u))
         doorbell_set(b, false);
+    else if (offset == BOARD_SYSINFO_RESET_HOLD)
+        board_set_held_cores(b, value);
     if (offset != BOARD_SYSINFO_FINISH || b->finished)
         return;
     b->finished = true;

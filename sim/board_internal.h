@@ -130,9 +130,12 @@ struct board_core {
     uint64_t idle_from; /* tick that cpu.cycles stands for while idle */
     bool debugger;      /* the access under way comes through the AP */
     bool loaded;        /* flash holds an image */
+    bool held;          /* in reset: SYSINFO's RESET_HOLD */
+    bool forced;        /* in reset: board_hold_reset */
+    bool unpowered;
     unsigned number;
     const struct board_identity_info *identity; /* never NULL */
-    uint32_t last_index; /* count_pcs: flash halfword of the last instruction */
+    uint32_t last_index;                        /* count_pcs: flash halfword of the last instruction */
     struct board *board;
     uint8_t *flash;
     struct cpu_decoded *decoded; /* of flash, which only board_load_elf changes */
@@ -156,13 +159,24 @@ struct board_ap {
     uint32_t tar;
 };
 
+/* Accesses through core `core`'s port to such addresses fail. */
+#define BOARD_BAD_RANGES 16u
+struct board_bad_range {
+    unsigned core;
+    uint32_t address, mask;
+};
+
 struct board_dap {
     uint32_t ctrl; /* CTRL/STAT: request bits and sticky bits */
-    uint32_t select;
+    uint32_t select, select1;
     uint32_t posted; /* value of the last AP read */
     struct board_ap ap[BOARD_CORES];
     unsigned (*fault)(void *ctx, bool ap, bool read, uint8_t addr);
     void *fault_ctx;
+    unsigned fault_ack; /* board_dap_fault_next: after so many transfers so often this answer */
+    uint64_t fault_count, fault_after;
+    unsigned bad_count;
+    struct board_bad_range bad[BOARD_BAD_RANGES];
 };
 
 /* An append-only list that keeps at least the last BOARD_LOG_KEEP records, in one piece. */
@@ -183,6 +197,7 @@ struct board {
     struct board_ctm ctm;
     uint64_t ctm_latency; /* in ticks */
     struct board_dap dap;
+    bool pin_reset; /* nRESET is low */
     uint64_t wire_clocks;
     uint64_t wire_rest; /* ticks * swclk_hz not yet given to the cores */
     bool finished;
@@ -202,8 +217,13 @@ void board_core_sync(struct board_core *k);    /* bring the cycle count of an id
 void board_core_set_due(struct board_core *k); /* SysTick or TIMER was written */
 void board_core_resume(struct board_core *k);  /* from debug state or reset: runs from this tick on */
 void board_core_rest(struct board_core *k);    /* stops running at this tick */
+bool board_core_clockless(const struct board_core *k); /* asleep, and its clock stands still (board_run.c) */
+
+/* board_reset.c */
 void board_request_reset(struct board_core *k, uint32_t aircr_bits);
-void board_do_resets(struct board *b); /* carry out what was requested */
+void board_do_resets(struct board *b);            /* carry out what was requested */
+uint32_t board_held_cores(const struct board *b); /* SYSINFO's RESET_HOLD */
+void board_set_held_cores(struct board *b, uint32_t held);
 
 /* board_bus.c: everything outside memory and the private peripheral bus */
 bool board_peripheral_read(struct board_core *k, uint32_t address, unsigned size, uint32_t *value);
@@ -249,7 +269,11 @@ void board_dwt_access(void *ctx, uint32_t address, unsigned size, bool write, ui
 void board_cti_reset(struct board_core *k);
 void board_cti_read(struct board_core *k, uint32_t offset, uint32_t *value);
 void board_cti_write(struct board_core *k, uint32_t offset, uint32_t value);
-void board_cti_input(struct board_core *k, unsigned trigger); /* one pulse */
+bool board_cti_here(const struct board_core *k, uint32_t address); /* is that address the core's CTI? */
+void board_cti_input(struct board_core *k, unsigned trigger);      /* one pulse */
+void board_cti_halted(struct board_core *k, bool halted); /* HALTED: a pulse, or with level_halted a level */
+void board_cti_irq_lines(struct board_core *k);           /* the core has forgotten its interrupt lines */
+void board_cti_join(struct board_core *k); /* it has power again: what do its channels carry? */
 uint64_t board_ctm_due(const struct board *b);
 void board_ctm_deliver(struct board *b);
 
@@ -258,5 +282,10 @@ uint32_t board_rom_table(const struct board_core *k, uint32_t offset);
 
 /* dap.c */
 void board_dap_reset(struct board *b);
+
+/* dap_ap.c */
+enum board_ap_answer { BOARD_AP_OK, BOARD_AP_FAULT, BOARD_AP_WAIT };
+void board_dap_ap_reset(struct board *b, unsigned core);
+enum board_ap_answer board_ap_access(struct board *b, bool read, uint8_t addr, uint32_t *value);
 
 #endif

@@ -58,6 +58,7 @@
 #define BOARD_SYSINFO_SCRATCH_COUNT   64u
 #define BOARD_SYSINFO_DOORBELL        0x800u /* W: any value raises BOARD_IRQ_DOORBELL on core 0 */
 #define BOARD_SYSINFO_DOORBELL_STATUS 0x804u /* R: bit 0 rung; W: writing 1 clears it */
+#define BOARD_SYSINFO_RESET_HOLD      0x808u /* RW: bit n: core n is held in reset */
 #define BOARD_SYSINFO_FINISH          0xFF0u /* W: ends a test run; the value is its result */
 
 /* TIMER: a down-counter in core cycles; it stands still while its core is in debug state. One a core. */
@@ -103,5 +104,8 @@
 #define BOARD_SCS_BASE 0xE000E000u
 #define BOARD_CTI_BASE 0xE0042000u
 #define BOARD_ROM_BASE 0xE00FF000u
+
+/* The access ports in the debug port's own address space, with ADIv6. */
+#define BOARD_AP6_BASE(core) (0x2000u * ((core) + 1u))
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "sim/identity.h"
 
 #define MAX_LATENCY 1000000u
 
@@ -52,14 +53,6 @@ static const struct board_switch switches[] = {
 };
 
 #define SWITCHES (sizeof(switches) / sizeof(switches[0]))
-
-/* The names of enum board_identity. */
-static const char *const identities[BOARD_IDENTITIES] = {
-    [BOARD_M7] = "m7",
-    [BOARD_M4] = "m4",
-    [BOARD_M33] = "m33",
-    [BOARD_M0PLUS] = "m0plus",
-};
 
 const char *board_options_name(unsigned i, bool *value)
 {
@@ -107,11 +100,8 @@ static enum corral_err part(const struct board_switch *s, struct board_config *c
         ((uint32_t *)(void *)((char *)c + s->at))[which] = (uint32_t)value;
         return CORRAL_OK;
     }
-    for (unsigned i = 0; i < BOARD_IDENTITIES; i++)
-        if (strlen(identities[i]) == length && memcmp(identities[i], text, length) == 0) {
-            c->identity[which] = (enum board_identity)i;
-            return CORRAL_OK;
-        }
+    if (board_identity_parse(text, length, &c->identity[which]))
+        return CORRAL_OK;
     return diag_set(d, CORRAL_ERR_USAGE,
                     "--%s: there is no '%s'; the board's cores are m7, m4, m33 and m0plus", s->name,
                     show(text, length).text);

@@ -79,6 +79,11 @@ static void expire(struct board_core *k)
     board_core_set_due(k);
 }
 
+bool board_core_clockless(const struct board_core *k)
+{
+    return (k->cpu.attention & CPU_ATTN_SLEEP) && k->board->config.sleep_stops_clock[k->number];
+}
+
 /* Something asks for a look before the next instruction of `k`. False = it does not run now. */
 static bool attend(struct board_core *k)
 {
@@ -89,7 +94,7 @@ static bool attend(struct board_core *k)
         board_core_rest(k);
         return false;
     }
-    if ((k->cpu.attention & CPU_ATTN_DEBUG) && board_debug_stop(k))
+    if ((k->cpu.attention & CPU_ATTN_DEBUG) && !board_core_clockless(k) && board_debug_stop(k))
         return false;
     if (k->cpu.attention & (CPU_ATTN_SLEEP | CPU_ATTN_LOCKUP)) {
         board_core_rest(k);

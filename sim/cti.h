@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The board's model of one Cross Trigger Interface (CS-400, CTIv1) and of the matrix between the two.
- * Cross-trigger sheet 1.1 (registers), 1.2 (DEVID), 1.4 (rules), 1.5 (Cortex-M7 trigger map).
+ * The board's model of one Cross Trigger Interface and of the matrix between the two. Cross-trigger sheet 1.1
+ * (registers), 1.2 (DEVID), 1.4 (rules). Which trigger is what: sim/identity.h.
  *
  * A model, not a driver: src/coresight/cti_driver.h is the host's side and must not be mixed up with it.
  */
@@ -15,12 +15,11 @@
 #define BOARD_CTI_CHANNELS 4u
 #define BOARD_CTM_QUEUE    256u
 
+/* The same on every core. */
 enum board_cti_trigger {
-    BOARD_CTI_IN_HALTED = 0, /* the core entered debug state: a pulse */
-    BOARD_CTI_IN_DWT0 = 1,   /* 1..3: DWT comparators 0..2: pulses */
+    BOARD_CTI_IN_HALTED = 0, /* the core entered debug state: a pulse, or with level_halted it is in it */
+    BOARD_CTI_IN_DWT0 = 1,   /* of most */
     BOARD_CTI_OUT_DEBUG_REQUEST = 0,
-    BOARD_CTI_OUT_IRQ0 = 1, /* 1 and 2 */
-    BOARD_CTI_OUT_RESTART = 7,
 };
 
 struct board_cti {
@@ -33,11 +32,12 @@ struct board_cti {
     uint32_t claim;
     uint32_t asicctl;
     uint32_t itctrl;
+    uint32_t trigin;      /* inputs that are levels, and high */
     uint32_t trigout;     /* latched, software-acknowledged outputs */
     uint32_t active;      /* channels of the internal bus that are held active */
     uint32_t channel_in;  /* levels that arrived from the matrix */
     uint32_t channel_out; /* levels last given to the matrix */
-    bool restart_line;    /* output 7 is held active by a level */
+    bool restart_line;    /* the restart output is held active by a level */
 };
 
 /* A change under way from one CTI to another. */

@@ -74,7 +74,7 @@ static void enter(struct board_core *k, uint32_t reason)
     log_change(k, true, reason);
     board_core_rest(k);
     board_debug_arm(k);
-    board_cti_input(k, BOARD_CTI_IN_HALTED);
+    board_cti_halted(k, true);
 }
 
 static void apply_mask(struct board_core *k)
@@ -92,6 +92,7 @@ static void leave(struct board_core *k)
     g->step = (g->control & DHCSR_C_STEP) && debug_enabled(k) ? BOARD_STEP_ARMED : BOARD_STEP_NONE;
     log_change(k, false, 0);
     board_core_resume(k);
+    board_cti_halted(k, false);
     /* A HALTED trigger that is mapped to the restart and a latched debug request chase each other: each round
      * must cost a cycle, or time would stand still for ever. */
     if (g->halted_at == k->board->tick)
@@ -245,6 +246,8 @@ static void write_dhcsr(struct board_core *k, uint32_t value)
         return;
     /* Only the debugger enables halting debug; a program cannot. */
     uint32_t enable = (k->debugger ? value : g->control) & DHCSR_C_DEBUGEN;
+    if (k->board->config.no_debug[k->number]) /* not authenticated: it cannot be enabled */
+        enable = 0;
     if (!enable) {
         g->control = 0;
         g->events = 0;

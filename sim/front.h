@@ -32,6 +32,7 @@ struct front {
     const struct front_kind *kind;
     struct board *board;
     uint64_t transfers; /* on the debug port */
+    bool pulls_reset;   /* holds nRESET low: let go of when its client goes */
 };
 
 struct front_kind {

@@ -29,8 +29,8 @@
 #define COMMAND_QUEUE   0x7Eu
 #define BUDGET          20000u /* transfers that one packet may make */
 #define WAIT_MAX_US     65535u /* that one packet may ask for */
-#define RESET_PIN       0x80u  /* nRESET, which nothing pulls down */
-#define SWD_PINS        0x03u
+#define RESET_PIN       0x80u  /* nRESET */
+#define PINS            0x83u  /* with SWCLK and SWDIO */
 
 struct cmsis_dap {
     struct front front;
@@ -134,8 +134,12 @@ static void swj_pins(struct cmsis_dap *c, struct front_request *r, struct front_
     uint8_t output = (uint8_t)front_take(r, 1), mask = (uint8_t)front_take(r, 1);
 
     front_take(r, 4); /* how long to wait for the pins, which are there at once */
-    c->pins = (c->pins & (uint8_t)~mask) | (output & mask);
-    front_give(a, 1, RESET_PIN | (c->pins & SWD_PINS));
+    if (!r->cut) {
+        c->pins = (c->pins & (uint8_t)~mask) | (output & mask);
+        c->front.pulls_reset = !(c->pins & RESET_PIN);
+        board_pin_reset(c->front.board, c->front.pulls_reset);
+    }
+    front_give(a, 1, c->pins & PINS);
 }
 
 static void configure_transfers(struct cmsis_dap *c, struct front_request *r, struct front_answer *a)
@@ -299,7 +303,7 @@ static void cmsis_dap_begin(struct front *f)
 
     c->transfer = (struct front_transfer){.front = f, .wait_retry = 100};
     c->connected = false;
-    c->pins = SWD_PINS;
+    c->pins = PINS;
 }
 
 static struct front *cmsis_dap_make(struct board *b)

@@ -57,6 +57,8 @@ static const uint8_t next_state[16][2] = {
 
 #define ACK_OK_FAULT    2u /* of a JTAG-DP: a fault shows in CTRL/STAT only */
 #define ACK_WAIT        1u
+#define ACK6_OK         4u /* ADIv6 tells them apart */
+#define ACK6_FAULT      2u
 #define CTRL_STAT       0x4u
 #define CTRL_STICKY     0x32u /* write 1 to clear, on a JTAG-DP */
 #define ABORT_CLEAR_ALL 0x1Eu
@@ -75,6 +77,7 @@ struct jtag {
     uint64_t clocks;  /* wire clocks that the board has not seen yet */
     uint64_t request; /* the access that waits: what was shifted in */
     bool pending, pending_ap;
+    bool faulted; /* the last access */
     bool waiting; /* Capture-DR answered WAIT: this scan's access does not count */
     bool tck;
 };
@@ -108,7 +111,7 @@ static void perform(struct jtag *j)
     uint32_t value = (uint32_t)(j->request >> 3);
     unsigned ack;
 
-    j->pending = false;
+    j->pending = j->faulted = false;
     j->result = 0;
     if (!ap && !read && addr == DP_ABORT) /* a JTAG-DP has an instruction for it */
         return;
@@ -122,6 +125,16 @@ static void perform(struct jtag *j)
     if (ack == TRANSFER_OK && read)
         j->result = value;
     j->pending = ack == TRANSFER_WAIT;
+    j->faulted = ack != TRANSFER_OK && !j->pending;
+}
+
+static unsigned acknowledge(const struct jtag *j)
+{
+    if (j->waiting)
+        return ACK_WAIT;
+    if (!board_get_config(j->front.board)->adiv6)
+        return ACK_OK_FAULT;
+    return j->faulted ? ACK6_FAULT : ACK6_OK;
 }
 
 static void capture_access(struct jtag *j)
@@ -129,7 +142,9 @@ static void capture_access(struct jtag *j)
     if (j->pending)
         perform(j);
     j->waiting = j->pending;
-    j->shift = (uint64_t)j->result << 3 | (j->waiting ? ACK_WAIT : ACK_OK_FAULT);
+    if (j->waiting) /* what is shifted in now is lost */
+        board_dap_overrun(j->front.board);
+    j->shift = (uint64_t)j->result << 3 | acknowledge(j);
     j->length = 35;
 }
 
@@ -187,7 +202,7 @@ static void jtag_begin(struct front *f)
     j->ir = IR_IDCODE;
     j->shift = j->clocks = j->result = 0;
     j->length = 1;
-    j->pending = j->waiting = j->tck = false;
+    j->pending = j->waiting = j->faulted = j->tck = false;
 }
 
 /* One character; true with *answer where it asks for TDO. What is no character of the protocol does nothing.
@@ -205,9 +220,15 @@ static bool character(struct jtag *j, char c, uint8_t *answer)
         if (tck && !j->tck)
             clock_edge(j, pins >> 1 & 1u, pins & 1u);
         j->tck = tck;
-    } else if (c == 't' || c == 'u') { /* TRST; there is no SRST */
-        j->state = TAP_RESET;
-        j->ir = IR_IDCODE;
+    } else if (c >= 'r' && c <= 'u') { /* TRST and SRST: none, SRST, TRST, both */
+        unsigned lines = (unsigned)(c - 'r');
+        if (lines >> 1) {
+            j->state = TAP_RESET;
+            j->ir = IR_IDCODE;
+        }
+        pass_clocks(j);
+        j->front.pulls_reset = lines & 1u;
+        board_pin_reset(j->front.board, j->front.pulls_reset);
     }
     return false;
 }

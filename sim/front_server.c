@@ -71,6 +71,9 @@ static void hang_up(struct station *t)
 {
     if (t->client >= 0)
         close(t->client);
+    if (t->front->pulls_reset)
+        board_pin_reset(t->front->board, false);
+    t->front->pulls_reset = false;
     t->client = -1;
     t->closing = false;
     t->in_size = t->out_from = t->out_size = 0;

@@ -57,6 +57,7 @@
 #define DP_CTRL_STAT 0x4u
 #define POWER_UP     0x50000000u
 #define AP_IDR       0xFCu
+#define RESET_PULSE  1000u /* wire clocks */
 
 struct stlink {
     struct front front;
@@ -250,7 +251,12 @@ static uint32_t debug_command(struct stlink *s, const struct usb *u)
         reply(u, 0, 1, s->status);
         reply(u, 4, 4, s->port.fault_address);
         break;
-    case 0x3C: /* there is no reset line, and nothing to wait for */
+    case 0x3C: /* nRESET: 0 low, 1 high, 2 a pulse */
+        board_pin_reset(s->front.board, u->command[2] != 1);
+        if (u->command[2] == 2)
+            board_dap_idle(s->front.board, RESET_PULSE);
+        s->front.pulls_reset = u->command[2] == 0;
+        board_pin_reset(s->front.board, s->front.pulls_reset);
         reply(u, 0, 1, STATUS_OK);
         break;
     case 0x45:

@@ -103,14 +103,14 @@ bool board_ppb_read(struct board_core *k, uint32_t address, unsigned size, uint3
         else
             *value = board_component_id(k->identity, BOARD_ID_FPB, offset);
         return true;
-    case BOARD_CTI_BASE:
-        board_cti_read(k, offset, value);
-        return true;
     case BOARD_ROM_BASE:
         *value = board_rom_table(k, offset);
         return true;
     default:
-        return false;
+        if (!board_cti_here(k, address))
+            return false;
+        board_cti_read(k, offset, value);
+        return true;
     }
 }
 
@@ -136,12 +136,12 @@ bool board_ppb_write(struct board_core *k, uint32_t address, unsigned size, uint
     case BOARD_FPB_BASE:
         board_fpb_write(k, offset, value);
         return true;
-    case BOARD_CTI_BASE:
-        board_cti_write(k, offset, value);
-        return true;
     case BOARD_ROM_BASE: /* read only */
         return true;
     default:
-        return false;
+        if (!board_cti_here(k, address))
+            return false;
+        board_cti_write(k, offset, value);
+        return true;
     }
 }

@@ -6,18 +6,20 @@
 
 uint32_t board_rom_table(const struct board_core *k, uint32_t offset)
 {
-    static const struct {
+    const struct board_config *c = &k->board->config;
+    const struct {
         enum board_component which;
         uint32_t base;
     } entries[] = {{BOARD_ID_SCS, BOARD_SCS_BASE},
                    {BOARD_ID_DWT, BOARD_DWT_BASE},
                    {BOARD_ID_FPB, BOARD_FPB_BASE},
                    {BOARD_ID_ITM, BOARD_ITM_BASE},
-                   {BOARD_ID_CTI, BOARD_CTI_BASE}};
+                   {BOARD_ID_CTI, c->cti_base[k->number]}};
     unsigned at = 0;
 
     for (unsigned n = 0; n < sizeof(entries) / sizeof(entries[0]); n++) {
-        if (!k->identity->component[entries[n].which].present)
+        if (!k->identity->component[entries[n].which].present ||
+            (entries[n].which == BOARD_ID_CTI && c->no_cti[k->number]))
             continue;
         if (offset == 4 * at++)
             return (entries[n].base - BOARD_ROM_BASE) | 3u; /* present, 32-bit format */

@@ -86,6 +86,14 @@ static enum dap_ack sim_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32_
     return ack;
 }
 
+static enum corral_err sim_drive_reset(void *ctx, bool asserted, struct diag *d)
+{
+    struct sim_link *s = ctx;
+    (void)d;
+    board_pin_reset(s->board, asserted);
+    return CORRAL_OK;
+}
+
 static uint64_t sim_wire_clocks(void *ctx)
 {
     const struct sim_link *s = ctx;
@@ -109,6 +117,7 @@ static const struct link_backend sim_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIRE,
     .dap = sim_dap,
     .dap_posted = sim_dap_posted,
+    .drive_reset = sim_drive_reset,
     .wire_clocks = sim_wire_clocks,
     .close = sim_close,
 };
