@@ -14,6 +14,7 @@
 
 #include "base/diag.h"
 #include "event/sink.h"
+#include "session/connect.h"
 
 struct cli {
     const char *target; /* --target, or NULL */
@@ -22,7 +23,8 @@ struct cli {
     bool json;
     bool quiet;
     int verbose;
-    int64_t timeout_ns; /* --timeout, or -1 */
+    int64_t timeout_ns;       /* --timeout, or -1 */
+    struct session_wire wire; /* --protocol, --connect, --wire-log; for session_options.wire */
 };
 
 /* A command: argv[0] is its name. Returns the exit code. */
@@ -34,7 +36,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_demo, cmd_decode, cmd_scan, cmd_status, cmd_halt, cmd_run, cmd_sim,
-    cmd_log, cmd_profile, cmd_top, cmd_read, cmd_write;
+    cmd_log, cmd_profile, cmd_top, cmd_read, cmd_write, cmd_watch, cmd_regs;
 
 /* The two halves of `corral decode`; argv[0] is "tlog" or "prof", the rest its options and files. */
 int cmd_decode_tlog(const struct cli *cli, const struct cli_command *command, int argc, char **argv);
@@ -45,6 +47,9 @@ int cli_fail(const struct cli *cli, const struct diag *d);
 /* A usage error of `command`: the sentence and a pointer to --help. Returns 2. */
 int cli_usage(const struct cli *cli, const struct cli_command *command, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* A sentence beside the answer, on stderr; not with --quiet. `ctx` is a struct cli: it fits
+ * session_wire.note. */
+void cli_note(void *ctx, const char *sentence);
 /* Print `command`'s help on stdout; returns 0. */
 int cli_help(const struct cli_command *command);
 

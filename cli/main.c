@@ -11,9 +11,9 @@
 #include "base/host_clock.h"
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {&cmd_demo,    &cmd_scan, &cmd_status, &cmd_halt,
-                                                     &cmd_run,     &cmd_read, &cmd_write,  &cmd_log,
-                                                     &cmd_profile, &cmd_top,  &cmd_decode, &cmd_sim};
+static const struct cli_command *const commands[] = {
+    &cmd_demo,  &cmd_scan, &cmd_status, &cmd_halt,    &cmd_run, &cmd_read,   &cmd_write,
+    &cmd_watch, &cmd_regs, &cmd_log,    &cmd_profile, &cmd_top, &cmd_decode, &cmd_sim};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
@@ -69,10 +69,15 @@ static void print_help(void)
          "       (no target: writes are kept, reads give what was written or preset, else 0),\n"
          "       jtag:HOST:PORT (a JTAG debug port behind a remote_bitbang server), openocd:HOST:PORT\n"
          "       (the Tcl port of a running OpenOCD with mem_ap targets), openocd:spawn:CFG (an OpenOCD\n"
-         "       with this configuration, for as long as it is needed)\n"
+         "       with this configuration, for as long as it is needed), replay:FILE (what --wire-log wrote)\n"
          "\n"
          "  --link LINK   how to reach the target\n"
          "  --clock HZ    of the debug port's wire, where the link has one (sim: 4000000)\n"
+         "  --protocol P  swd or jtag, where the link has the choice\n"
+         "  --connect M   attach (the default), under-reset (nRESET is held until every core will stop at "
+         "its\n"
+         "                reset vector) or pre-reset (a pulse on nRESET first)\n"
+         "  --wire-log F  write down every access; --link replay:F gives the same answers without a target\n"
          "  --target FILE what the target is made of; without it ./corral.yml when there is one (not for\n"
          "                demo). Options win over the file\n"
          "  --json        one JSON document, or JSON lines for a stream; errors as JSON on stderr\n"
@@ -85,12 +90,26 @@ static void print_help(void)
          "See 'corral COMMAND --help'.");
 }
 
-enum { OPT_TARGET = 256, OPT_LINK, OPT_CLOCK, OPT_JSON, OPT_QUIET, OPT_TIMEOUT, OPT_VERSION };
+enum {
+    OPT_TARGET = 256,
+    OPT_LINK,
+    OPT_CLOCK,
+    OPT_PROTOCOL,
+    OPT_CONNECT,
+    OPT_WIRE_LOG,
+    OPT_JSON,
+    OPT_QUIET,
+    OPT_TIMEOUT,
+    OPT_VERSION
+};
 
 static const struct option global_options[] = {
     {"target", required_argument, NULL, OPT_TARGET},
     {"link", required_argument, NULL, OPT_LINK},
     {"clock", required_argument, NULL, OPT_CLOCK},
+    {"protocol", required_argument, NULL, OPT_PROTOCOL},
+    {"connect", required_argument, NULL, OPT_CONNECT},
+    {"wire-log", required_argument, NULL, OPT_WIRE_LOG},
     {"json", no_argument, NULL, OPT_JSON},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
@@ -123,6 +142,20 @@ static bool parse_global(struct cli *cli, int argc, char **argv, int *exit_code)
             break;
         case OPT_JSON:
             cli->json = true;
+            break;
+        case OPT_PROTOCOL:
+            if (connect_protocol_named(optarg, &cli->wire.protocol))
+                break;
+            *exit_code = cli_usage(cli, NULL, "--protocol: '%s' is neither swd nor jtag", optarg);
+            return false;
+        case OPT_CONNECT:
+            if (connect_mode_named(optarg, &cli->wire.connect))
+                break;
+            *exit_code =
+                cli_usage(cli, NULL, "--connect: '%s' is not attach, under-reset or pre-reset", optarg);
+            return false;
+        case OPT_WIRE_LOG:
+            cli->wire.log = optarg;
             break;
         case OPT_QUIET:
             cli->quiet = true;
@@ -196,6 +229,8 @@ int main(int argc, char **argv)
 {
     struct cli cli = {.timeout_ns = -1};
     int exit_code = 0;
+    cli.wire.note = cli_note;
+    cli.wire.ctx = &cli;
     hold_standard_streams();
     ignore_write_signals();
     /* --json decides how errors look, also those of options before it */

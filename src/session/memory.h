@@ -51,4 +51,21 @@ enum corral_err session_read_memory(struct session *s, const struct session_memo
 enum corral_err session_write_memory(struct session *s, const struct session_memory *m, const uint8_t *in,
                                      bool verify, uint32_t *done, const atomic_bool *stop, struct diag *d);
 
+/* One place that is looked at again and again. */
+struct session_watched {
+    uint64_t address;
+    unsigned size;
+    uint32_t value;
+    bool known; /* else it could not be read this time, and `why` says so */
+    struct diag why;
+};
+#define SESSION_WATCHED_MOST 64
+
+/* All of them in one go, as near to each other in time as the link can. A place that answers with a fault is
+ * told with the place; it is an error that nothing could be read, or that the link is gone. *host_ns is when.
+ */
+enum corral_err session_read_watched(struct session *s, const struct session_view *view,
+                                     struct session_watched *list, size_t count, int64_t *host_ns,
+                                     struct diag *d);
+
 #endif
