@@ -33,6 +33,7 @@ enum board_dhcsr {
     DHCSR_S_LOCKUP = 1u << 19,
     DHCSR_S_RETIRE_ST = 1u << 24,
     DHCSR_S_RESET_ST = 1u << 25,
+    DHCSR_S_RESTART_ST = 1u << 26, /* Armv8-M */
 };
 
 enum board_dfsr {
@@ -73,6 +74,7 @@ struct board_debug {
     uint32_t events; /* DFSR bits of what has happened and halts before the next instruction */
     enum board_step step;
     bool reset_seen;        /* S_RESET_ST */
+    bool restarted;         /* S_RESTART_ST */
     uint64_t retired_seen;  /* cpu.instructions when DHCSR was last read */
     uint32_t reset_request; /* AIRCR bits written, to be carried out between instructions */
     uint64_t halted_at;     /* base tick of the last entry to debug state */
@@ -80,8 +82,16 @@ struct board_debug {
 
 struct board_fpb {
     bool enabled;
-    uint32_t comp[BOARD_FPB_COMPARATORS];
+    uint32_t comp[BOARD_FPB_COMPARATORS]; /* as written */
     uint64_t filter; /* bit (pc >> 1) & 63 of each breakpoint: most instructions need one look */
+};
+
+/* What a comparator looks for, whichever way its registers say so. */
+struct board_watch {
+    bool pc;          /* instructions; else data */
+    bool read, write; /* both false and no pc: it is off */
+    bool halt;        /* else it pulses its CTI input */
+    uint32_t first, last;
 };
 
 struct board_dwt {
@@ -92,6 +102,7 @@ struct board_dwt {
     uint32_t comp[BOARD_DWT_COMPARATORS];
     uint32_t mask[BOARD_DWT_COMPARATORS];
     uint32_t function[BOARD_DWT_COMPARATORS];
+    struct board_watch watch[BOARD_DWT_COMPARATORS];
     bool pc_match; /* a comparator looks at the pc */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The debug unit of a core: DHCSR, DCRSR, DCRDR, DEMCR, DFSR; entering and leaving debug state, stepping,
- * vector catch. Armv7-M ARM (DDI0403E) C1; cross-trigger sheet 3 and 1.4.
+ * vector catch. Armv7-M ARM (DDI0403E) C1, where the others differ Armv6-M ARM (DDI0419E) C1 and Armv8-M ARM
+ * (DDI0553) B12; cross-trigger sheet 3 and 1.4.
  *
  * Must not execute instructions: it says before each one whether it may run.
  */
@@ -16,11 +17,17 @@
 #define DHCSR_KEY     0xA05Fu
 #define DCRSR_WRITE   (1u << 16)
 #define DEMCR_KEPT    0x010D07F1u /* VC_*, MON_EN, MON_STEP, MON_REQ, TRCENA; MON_PEND is the exception's */
+#define DEMCR_KEPT_V6 0x01000401u /* VC_CORERESET, VC_HARDERR, DWTENA */
 #define CFSR_STACKING 0x00001818u /* MUNSTKERR, MSTKERR, UNSTKERR, STKERR */
 #define CFSR_STATE    0x00070000u /* UNDEFINSTR, INVSTATE, INVPC */
 #define CFSR_NOCP     0x00080000u
 #define CFSR_CHECK    0x03000000u /* UNALIGNED, DIVBYZERO */
 #define HFSR_VECTTBL  0x00000002u
+
+static bool is_v6(const struct board_core *k)
+{
+    return k->identity->architecture == CPU_V6M;
+}
 
 static bool halted(const struct board_core *k)
 {
@@ -89,6 +96,7 @@ static void leave(struct board_core *k)
     struct board_debug *g = &k->debug;
     k->cpu.attention &= ~(uint32_t)CPU_ATTN_HALTED;
     g->control &= ~(uint32_t)DHCSR_C_HALT;
+    g->restarted = k->identity->architecture == CPU_V8M; /* by a write or by a restart trigger */
     g->step = (g->control & DHCSR_C_STEP) && debug_enabled(k) ? BOARD_STEP_ARMED : BOARD_STEP_NONE;
     log_change(k, false, 0);
     board_core_resume(k);
@@ -234,6 +242,9 @@ static uint32_t read_dhcsr(struct board_core *k)
         v |= DHCSR_S_RETIRE_ST;
     if (g->reset_seen)
         v |= DHCSR_S_RESET_ST;
+    if (g->restarted)
+        v |= DHCSR_S_RESTART_ST;
+    g->restarted = false;
     g->retired_seen = k->cpu.instructions;
     g->reset_seen = (k->cpu.attention & CPU_ATTN_RESET) != 0;
     return v;
@@ -259,7 +270,8 @@ static void write_dhcsr(struct board_core *k, uint32_t value)
         return;
     }
     g->control |= DHCSR_C_DEBUGEN;
-    g->control = (g->control & ~(uint32_t)DHCSR_C_SNAPSTALL) | (value & DHCSR_C_SNAPSTALL);
+    if (!is_v6(k))
+        g->control = (g->control & ~(uint32_t)DHCSR_C_SNAPSTALL) | (value & DHCSR_C_SNAPSTALL);
     if (halted(k)) {
         /* C_STEP and C_MASKINTS are only defined to change in debug state: writes while running are dropped.
          */
@@ -280,7 +292,8 @@ static void write_dcrsr(struct board_core *k, uint32_t value)
     unsigned regsel = value & 0x7Fu;
     if (!halted(k)) /* unpredictable while it runs: nothing happens */
         return;
-    bool known = regsel <= 18 || regsel == 20;
+    bool limit = (regsel == 30 || regsel == 31) && k->identity->architecture == CPU_V8M;
+    bool known = regsel <= 18 || regsel == 20 || limit;
     if (!(value & DCRSR_WRITE)) {
         k->debug.dcrdr = known ? cpu_get_register(&k->cpu, regsel) : 0;
     } else if (known) {
@@ -292,8 +305,8 @@ static void write_dcrsr(struct board_core *k, uint32_t value)
 static void write_demcr(struct board_core *k, uint32_t value)
 {
     const uint16_t monitor = 1u << CPU_EXC_DEBUGMON;
-    k->debug.demcr = value & DEMCR_KEPT;
-    if (value & DEMCR_MON_PEND)
+    k->debug.demcr = value & (is_v6(k) ? DEMCR_KEPT_V6 : DEMCR_KEPT);
+    if ((value & DEMCR_MON_PEND) && !is_v6(k))
         k->cpu.sys_pending |= monitor;
     else
         k->cpu.sys_pending &= (uint16_t)~monitor;

@@ -11,7 +11,8 @@
 #define SCS_AIRCR       0xD0Cu
 #define SCS_ID_FIRST    0xFD0u
 #define AIRCR_KEY       0x05FAu
-#define AIRCR_RESETS    0x5u /* SYSRESETREQ, VECTRESET */
+#define AIRCR_RESETS    0x5u   /* SYSRESETREQ, VECTRESET */
+#define SCS_DAUTHSTATUS 0xFB8u /* Armv8-M */
 #define AIRCR_VECTRST   0x1u
 
 #define ITM_TER 0xE00u
@@ -42,11 +43,23 @@ static void itm_write(struct board_core *k, uint32_t offset, uint32_t value)
         k->itm.tcr = value & 0x007F0F1Fu;
 }
 
+/* Where the identification registers begin: with class 9 at DAUTHSTATUS and DEVARCH. */
+static uint32_t scs_id_first(const struct board_core *k)
+{
+    return k->identity->architecture == CPU_V8M ? SCS_DAUTHSTATUS : SCS_ID_FIRST;
+}
+
 static bool scs_read(struct board_core *k, uint32_t address, unsigned size, uint32_t *value)
 {
+    if (size != 4 && k->identity->architecture == CPU_V6M) /* Armv6-M: words only */
+        return false;
     if (size == 4 && board_debug_read(k, address, value))
         return true;
-    if ((address & 0xFFFu) >= SCS_ID_FIRST) {
+    if ((address & 0xFFFu) >= scs_id_first(k)) {
+        if ((address & 0xFFFu) == SCS_DAUTHSTATUS) { /* non-secure debug: implemented, and enabled */
+            *value = k->board->config.no_debug[k->number] ? 0x0Au : 0x0Fu;
+            return true;
+        }
         *value = board_component_id(k->identity, BOARD_ID_SCS, address & 0xFFCu) >> (address & 3u) * 8;
         return true;
     }
@@ -59,12 +72,16 @@ static bool scs_read(struct board_core *k, uint32_t address, unsigned size, uint
 
 static bool scs_write(struct board_core *k, uint32_t address, unsigned size, uint32_t value)
 {
+    if (size != 4 && k->identity->architecture == CPU_V6M)
+        return false;
     if (size == 4 && board_debug_write(k, address, value))
         return true;
-    if ((address & 0xFFFu) >= SCS_ID_FIRST)
+    if ((address & 0xFFFu) >= scs_id_first(k))
         return true;
     if ((address & 0xFFFu) == SCS_AIRCR && size == 4 && value >> 16 == AIRCR_KEY) {
         uint32_t reset = value & AIRCR_RESETS;
+        if (k->identity->architecture != CPU_V7EM)
+            reset &= ~AIRCR_VECTRST;
         /* VECTRESET is the debugger's: unpredictable from a program, here without effect. */
         if (reset & ~AIRCR_VECTRST || (reset && k->debugger))
             board_request_reset(k, reset);
@@ -83,6 +100,8 @@ bool board_ppb_read(struct board_core *k, uint32_t address, unsigned size, uint3
     case BOARD_SCS_BASE:
         return scs_read(k, address, size, value);
     case BOARD_ITM_BASE: /* the stimulus ports take bytes and halfwords too */
+        if (!k->identity->component[BOARD_ID_ITM].present)
+            return false;
         itm_read(k, offset & ~3u, value);
         return true;
     default:
@@ -121,6 +140,8 @@ bool board_ppb_write(struct board_core *k, uint32_t address, unsigned size, uint
     case BOARD_SCS_BASE:
         return scs_write(k, address, size, value);
     case BOARD_ITM_BASE:
+        if (!k->identity->component[BOARD_ID_ITM].present)
+            return false;
         if (size == 4)
             itm_write(k, offset, value);
         return true;
