@@ -10,8 +10,9 @@
 #include "core/core_internal.h"
 
 /* Polls at the link's own pace at first: a halt takes a few cycles. Then it leaves the link to others. */
-#define FAST_POLLS 20
-#define POLL_NS    NS_PER_MS
+#define FAST_POLLS     20
+#define POLL_NS        NS_PER_MS
+#define HOPELESS_POLLS 3
 
 struct core *core_alloc(struct link *link, uint32_t ap, const char *name, uint32_t hz, struct cti *cti)
 {
@@ -97,23 +98,43 @@ enum corral_err core_peek_status(struct core *c, struct core_status *status, str
     return named(c, c->ops->peek_status(c, status, d), d);
 }
 
+/* What keeps it from halting, for people. */
+static const char *reluctance(const struct core_status *status)
+{
+    if (status->why)
+        return core_why_text(status->why);
+    return status->asleep ? "asleep" : core_state_name(status->state);
+}
+
+/* Nothing will change for it within the wait: no need to sit it out. */
+static bool is_hopeless(const struct core_status *status)
+{
+    return status->state == CORE_UNPOWERED || status->state == CORE_UNKNOWN ||
+           status->why == CORE_WHY_DEBUG_DISABLED;
+}
+
 enum corral_err core_wait_halted(struct core *c, int64_t wait_ns, struct diag *d)
 {
     struct host_clock *clock = link_clock(c->link);
     struct deadline limit = deadline_in(clock, wait_ns);
     struct core_status status;
+    unsigned hopeless = 0;
     for (unsigned i = 0;; i++) {
         enum corral_err err = core_read_status(c, false, &status, d);
         if (err || status.state == CORE_HALTED)
             return err;
+        hopeless = is_hopeless(&status) ? hopeless + 1 : 0;
+        if (hopeless >= HOPELESS_POLLS)
+            break;
         if (i >= FAST_POLLS)
             host_clock_sleep(clock, POLL_NS);
         /* Look once more after the time is up: the sleep may have taken long. */
         if (i > 0 && deadline_passed(&limit))
             break;
     }
-    diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s did not halt: it is %s", c->name,
-             status.state == CORE_RESET ? "held in reset" : core_state_name(status.state));
+    const char *why = reluctance(&status);
+    diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s did not halt: %s%s", c->name,
+             strncmp(why, "it", 2) == 0 || status.why == CORE_WHY_DEBUG_DISABLED ? "" : "it is ", why);
     diag_object(d, "%s", c->name);
     return CORRAL_ERR_CORE_NO_HALT;
 }

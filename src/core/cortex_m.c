@@ -1,127 +1,126 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Cortex-M core through its debug registers. Cross-trigger sheet 3.1 (registers), 3.2 (rules), 3.3 (what a
- * restart from outside needs), 3.4 (reasons, in their order of preference), 3.5 (proof of a restart).
+ * A Cortex-M core (v6-M, v7-M, v8-M) through its debug registers: state, halt, step, restart. Cross-trigger
+ * sheet 3.1 (registers), 3.2 (rules), 3.3 (what a restart from outside needs), 3.4 (reasons, in their order
+ * of preference), 3.5 (proof of a restart).
  *
- * DFSR is read before it is cleared, once for each halt; DHCSR bits that reading clears are gathered. Knows
- * of no other core: the cross triggers are the group's.
+ * DFSR is read before it is cleared, once for each halt; DHCSR bits that reading clears are gathered. A core
+ * that cannot be reached is a state of it, not a failure. Knows of no other core: the cross triggers are the
+ * group's.
  */
 #include "core/cortex_m.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define DHCSR      0xE000EDF0u
-#define DCRSR      0xE000EDF4u
-#define DCRDR      0xE000EDF8u
-#define DEMCR      0xE000EDFCu
-#define DFSR       0xE000ED30u
-#define DWT_CTRL   0xE0001000u
-#define DWT_CYCCNT 0xE0001004u
+#define STICKY (S_RETIRE_ST | S_RESET_ST | S_RESTART_ST)
 
-#define DBGKEY       0xA05F0000u
-#define C_DEBUGEN    0x1u
-#define C_HALT       0x2u
-#define C_STEP       0x4u
-#define C_MASKINTS   0x8u
-#define S_REGRDY     (1u << 16)
-#define S_HALT       (1u << 17)
-#define S_SLEEP      (1u << 18)
-#define S_LOCKUP     (1u << 19)
-#define S_RETIRE_ST  (1u << 24)
-#define S_RESET_ST   (1u << 25)
-#define S_RESTART_ST (1u << 26)
-#define STICKY       (S_RETIRE_ST | S_RESET_ST | S_RESTART_ST)
+#define AP_CSW       0x00u
+#define AP_CSW_V6    0xD00u /* from the base of an ADIv6 access port */
+#define AP_V5_LAST   0xFFu
+#define CSW_DEVICEEN (1u << 6)
 
-#define DFSR_HALTED   0x01u
-#define DFSR_BKPT     0x02u
-#define DFSR_DWTTRAP  0x04u
-#define DFSR_VCATCH   0x08u
-#define DFSR_EXTERNAL 0x10u
-#define DFSR_PMU      0x20u
-#define DFSR_ALL      0x3Fu
+#define PC_LOCKUP     0xFFFFFFFEu
+#define OPCODE_BKPT   0xBE00u
+#define OPCODE_MASK   0xFF00u
+#define IPSR_MASK     0x1FFu
+#define FIRST_MASKED  14u /* PendSV; then SysTick and the interrupts */
+#define CONFIRM_NS    (5 * NS_PER_MS)
+#define CONFIRM_TRIES 8
+#define STEP_WAIT_NS  (100 * NS_PER_MS)
 
-#define DEMCR_TRCENA     (1u << 24)
-#define DWT_CYCCNTENA    1u
-#define DWT_NOCYCCNT     (1u << 25)
-#define DCRSR_WRITE      (1u << 16)
-#define REGISTER_PC      15u
-#define REGISTER_LAST    0x7Fu
-#define PC_LOCKUP        0xFFFFFFFEu
-#define REGISTER_WAIT_NS (10 * NS_PER_MS)
-#define CONFIRM_NS       (5 * NS_PER_MS)
-#define CONFIRM_TRIES    8
-#define STEP_WAIT_NS     (100 * NS_PER_MS)
-
-static enum corral_err write32(struct core *c, uint32_t address, uint32_t value, struct diag *d)
+enum corral_err cortex_m_write32(struct core *c, uint32_t address, uint32_t value, struct diag *d)
 {
     return link_write32(c->link, c->ap, address, value, d);
 }
 
-static enum corral_err read_dhcsr(struct core *c, uint32_t *value, struct diag *d)
+enum corral_err cortex_m_read_dhcsr(struct core *c, uint32_t *value, struct diag *d)
 {
     struct cortex_m *m = c->priv;
-    enum corral_err err = link_read32(c->link, c->ap, DHCSR, value, d);
+    enum corral_err err = link_read32(c->link, c->ap, CORTEX_M_DHCSR, value, d);
+    if (err)
+        return err;
+    m->sticky |= *value & STICKY;
+    bool reset = (*value & S_RESET_ST) != 0;
+    if (reset && !m->in_reset) {
+        m->resets++;
+        m->rearm = true;
+    }
+    m->in_reset = reset;
+    return CORRAL_OK;
+}
+
+/* The registers as they are now are what detach puts back. Halting debug on, without halting: a core that
+ * another tool has halted stays as it is. */
+static enum corral_err attach(struct core *c, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    uint32_t dhcsr = 0, demcr = 0;
+    enum corral_err err = cortex_m_read_dhcsr(c, &dhcsr, d);
     if (!err)
-        m->sticky |= *value & STICKY;
-    return err;
+        err = link_read32(c->link, c->ap, CORTEX_M_DEMCR, &demcr, d);
+    if (!err && !(dhcsr & C_DEBUGEN))
+        err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN, d);
+    if (err)
+        return err;
+    m->found.dhcsr = dhcsr;
+    m->found.demcr = demcr;
+    m->found.halted = m->found_in_halt = (dhcsr & S_HALT) != 0;
+    m->found.known = true;
+    m->resets = 0; /* those before do not count */
+    m->rearm = false;
+    return CORRAL_OK;
+}
+
+/* What an access that the target refused says of the core. False: it says nothing, and is a failure. */
+static bool is_out_of_reach(struct core *c, enum corral_err err, struct core_status *status)
+{
+    uint32_t csw = 0;
+    if (link_deadline_passed(c->link))
+        return false;
+    switch (err) {
+    case CORRAL_ERR_LINK_FAULT:
+        status->state = CORE_UNPOWERED;
+        status->why = CORE_WHY_NO_POWER;
+        /* An access port that is disabled faults, too. */
+        if ((link_caps(c->link) & LINK_CAP_DAP) &&
+            link_read_ap(c->link, c->ap, c->ap > AP_V5_LAST ? AP_CSW_V6 : AP_CSW, &csw, NULL) == CORRAL_OK &&
+            !(csw & CSW_DEVICEEN)) {
+            status->state = CORE_UNKNOWN;
+            status->why = CORE_WHY_DEBUG_DISABLED;
+        }
+        return true;
+    case CORRAL_ERR_LINK_WAIT:
+        status->state = CORE_UNKNOWN;
+        status->why = CORE_WHY_NO_CLOCK;
+        return true;
+    case CORRAL_ERR_NO_AP:
+        status->state = CORE_UNKNOWN;
+        status->why = CORE_WHY_NO_POWER;
+        return true;
+    default:
+        return false;
+    }
 }
 
 static enum corral_err request_halt(struct core *c, struct diag *d)
 {
-    return write32(c, DHCSR, DBGKEY | C_DEBUGEN | C_HALT, d);
-}
-
-/* DCRSR, DHCSR and the data in one batch; polls on where the core needs longer. */
-static enum corral_err read_register(struct core *c, unsigned number, uint32_t *value, struct diag *d)
-{
     struct cortex_m *m = c->priv;
-    uint32_t select = number, status = 0, data = 0;
-    if (number > REGISTER_LAST)
-        return diag_set(d, CORRAL_ERR_USAGE, "there is no register %u", number);
-    struct link_access batch[] = {
-        {.op = LINK_MEM_WRITE, .size = 4, .ap = c->ap, .address = DCRSR, .count = 1, .data = &select},
-        {.op = LINK_MEM_READ, .size = 4, .ap = c->ap, .address = DHCSR, .count = 1, .data = &status},
-        {.op = LINK_MEM_READ, .size = 4, .ap = c->ap, .address = DCRDR, .count = 1, .data = &data},
-    };
-    enum corral_err err = link_execute(c->link, batch, 3, d);
-    if (err)
-        return err;
-    m->sticky |= status & STICKY;
-    if (!(status & S_HALT))
-        return diag_set(d, CORRAL_ERR_CORE_STATE, "registers can only be read while the core is halted");
-    struct deadline limit = deadline_in(link_clock(c->link), REGISTER_WAIT_NS);
-    for (bool again = !(status & S_REGRDY); again;) {
-        if ((err = read_dhcsr(c, &status, d)) || (err = link_read32(c->link, c->ap, DCRDR, &data, d)))
-            return err;
-        again = !(status & S_REGRDY);
-        if (again && deadline_passed(&limit))
-            return diag_set(d, CORRAL_ERR_TIMEOUT, "the core did not give register %u in time", number);
-    }
-    *value = data;
-    return CORRAL_OK;
-}
-
-static enum corral_err write_register(struct core *c, unsigned number, uint32_t value, struct diag *d)
-{
-    uint32_t status = 0;
-    if (number > REGISTER_LAST)
-        return diag_set(d, CORRAL_ERR_USAGE, "there is no register %u", number);
-    enum corral_err err = read_dhcsr(c, &status, d);
-    if (err)
-        return err;
-    if (!(status & S_HALT))
-        return diag_set(d, CORRAL_ERR_CORE_STATE, "registers can only be written while the core is halted");
-    err = write32(c, DCRDR, value, d);
+    struct core_status status = {0};
+    struct diag why = DIAG_INIT;
+    enum corral_err err = m->found.known ? CORRAL_OK : attach(c, &why);
     if (!err)
-        err = write32(c, DCRSR, number | DCRSR_WRITE, d);
-    struct deadline limit = deadline_in(link_clock(c->link), REGISTER_WAIT_NS);
-    while (!err) {
-        err = read_dhcsr(c, &status, d);
-        if (err || (status & S_REGRDY))
-            return err;
-        if (deadline_passed(&limit))
-            err = diag_set(d, CORRAL_ERR_TIMEOUT, "the core did not take register %u in time", number);
+        err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_HALT, &why);
+    if (err && is_out_of_reach(c, err, &status)) {
+        diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s cannot be halted: %s", c->name, core_why_text(status.why));
+        diag_hint(d, "%s", why.message);
+        return CORRAL_ERR_CORE_NO_HALT;
+    }
+    if (err && d)
+        *d = why;
+    if (!err) {
+        m->halt_asked = true;
+        m->detached = false;
     }
     return err;
 }
@@ -144,56 +143,149 @@ static enum halt_reason reason_of(const struct cortex_m *m, const struct core_st
     return dfsr & DFSR_EXTERNAL ? HALT_REASON_CROSS_TRIGGER : HALT_REASON_NONE;
 }
 
-static enum corral_err read_state(struct core *c, struct core_status *status, struct diag *d)
+/* Halting debug went off: with the power, or because somebody else let go. Once more, and if it does not
+ * stick, it is not allowed. */
+static enum corral_err enable_debug(struct core *c, uint32_t *dhcsr, struct diag *d)
 {
     struct cortex_m *m = c->priv;
-    uint32_t dhcsr = 0;
-    enum corral_err err = read_dhcsr(c, &dhcsr, d);
-    if (!err && (dhcsr & S_RESET_ST) && !(dhcsr & S_HALT))
-        err = read_dhcsr(c, &dhcsr, d); /* sticky: set twice means that it is in reset now */
-    if (err)
-        return err;
-    if (dhcsr & S_HALT)
+    enum corral_err err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN, d);
+    if (!err)
+        err = cortex_m_read_dhcsr(c, dhcsr, d);
+    if (!err)
+        m->disabled = !(*dhcsr & C_DEBUGEN);
+    return err;
+}
+
+static void take_state(struct cortex_m *m, uint32_t dhcsr, struct core_status *status)
+{
+    if (dhcsr & S_HALT) {
         status->state = CORE_HALTED;
-    else if (dhcsr & S_RESET_ST)
+    } else if (dhcsr & S_RESET_ST) {
         status->state = CORE_RESET;
-    else if (dhcsr & S_LOCKUP)
+        status->why = CORE_WHY_IN_RESET;
+    } else if (dhcsr & S_LOCKUP) {
         status->state = CORE_LOCKUP;
-    else
+        status->why = CORE_WHY_LOCKUP;
+    } else {
         status->state = CORE_RUNNING;
-    status->asleep = (dhcsr & S_SLEEP) != 0;
-    if (status->state != CORE_HALTED) {
-        m->dfsr = 0;
-        m->stepped = false;
-        m->was_locked_up = status->state == CORE_LOCKUP;
     }
+    status->asleep = (dhcsr & S_SLEEP) != 0;
+    status->debug_enabled = (dhcsr & C_DEBUGEN) != 0;
+    if (status->state == CORE_RUNNING && m->disabled)
+        status->why = CORE_WHY_DEBUG_DISABLED;
+    else if (status->state == CORE_RUNNING && status->asleep && m->halt_asked)
+        status->why = CORE_WHY_NO_CLOCK; /* a sleeping core with a clock halts when it is asked to */
+    if (status->state == CORE_HALTED) {
+        m->halt_asked = false;
+        return;
+    }
+    m->dfsr = 0;
+    m->stepped = m->false_halt = m->false_judged = m->found_in_halt = false;
+    m->was_locked_up = status->state == CORE_LOCKUP;
+}
+
+/* `look_only`: writes nothing. */
+static enum corral_err read_state(struct core *c, bool look_only, struct core_status *status, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    struct diag why = DIAG_INIT;
+    uint32_t dhcsr = 0;
+    enum corral_err err = m->found.known || look_only ? CORRAL_OK : attach(c, &why);
+    if (!err)
+        err = cortex_m_read_dhcsr(c, &dhcsr, &why);
+    if (!err && (dhcsr & S_RESET_ST) && !(dhcsr & S_HALT))
+        err = cortex_m_read_dhcsr(c, &dhcsr, &why); /* sticky: set twice means that it is in reset now */
+    if (!err && (dhcsr & C_DEBUGEN))
+        m->disabled = false;
+    else if (!err && !look_only && !m->detached && !m->disabled && !(dhcsr & S_RESET_ST))
+        err = enable_debug(c, &dhcsr, &why);
+    status->resets = m->resets;
+    if (!err) {
+        take_state(m, dhcsr, status);
+    } else if (!is_out_of_reach(c, err, status)) {
+        if (d)
+            *d = why;
+        return err;
+    }
+    status->resets = m->resets;
     return CORRAL_OK;
+}
+
+/* Set the comparators again that a reset took away. */
+static enum corral_err rearm(struct core *c, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    if (!m->rearm)
+        return CORRAL_OK;
+    enum corral_err err = cortex_m_rearm_fpb(c, d);
+    if (!err)
+        err = cortex_m_rearm_dwt(c, d);
+    m->rearm = err != CORRAL_OK;
+    return err;
+}
+
+static bool read_opcode(struct core *c, uint32_t pc, uint16_t *opcode)
+{
+    uint8_t bytes[2] = {0};
+    if (link_read_bytes(c->link, c->ap, pc & ~1u, bytes, sizeof(bytes), NULL))
+        return false; /* not readable: then it is no instruction to look at */
+    *opcode = (uint16_t)(bytes[0] | bytes[1] << 8);
+    return true;
+}
+
+static bool is_ours(const struct core *c, uint32_t pc)
+{
+    return cortex_m_has_breakpoint(c, pc) || cortex_m_has_patch(c, pc);
+}
+
+/* Erratum 3092511 of the Cortex-M7: it says breakpoint, and stands where there is none. Looked into once a
+ * halt, since the breakpoint may be taken away while the core stands on it. */
+static enum corral_err judge_breakpoint(struct core *c, const struct core_status *status, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    uint16_t opcode = 0;
+    bool there = false;
+    uint32_t others = status->dfsr & (DFSR_DWTTRAP | DFSR_VCATCH | DFSR_HALTED | DFSR_EXTERNAL);
+    if (m->false_judged || !(status->dfsr & DFSR_BKPT) || others || m->was_locked_up)
+        return CORRAL_OK;
+    enum corral_err err = cortex_m_identify(c, d);
+    if (!err && cortex_m_is_m7(m) && !is_ours(c, status->pc)) {
+        err = cortex_m_comparator_at(c, status->pc, &there, d);
+        if (!there && read_opcode(c, status->pc, &opcode))
+            there = (opcode & OPCODE_MASK) == OPCODE_BKPT;
+        m->false_halt = !err && !there;
+    }
+    m->false_judged = !err;
+    return err;
 }
 
 static enum corral_err read_reason(struct core *c, bool clear, struct core_status *status, struct diag *d)
 {
     struct cortex_m *m = c->priv;
-    enum corral_err err = read_state(c, status, d);
+    enum corral_err err = read_state(c, !clear, status, d);
     if (err || status->state != CORE_HALTED)
         return err;
     uint32_t dfsr = 0;
-    err = link_read32(c->link, c->ap, DFSR, &dfsr, d);
+    err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, d);
     if (!err && clear && (dfsr & DFSR_ALL))
-        err = write32(c, DFSR, dfsr & DFSR_ALL, d);
+        err = cortex_m_write32(c, CORTEX_M_DFSR, dfsr & DFSR_ALL, d);
     if (err)
         return err;
     status->dfsr = m->dfsr | (dfsr & DFSR_ALL);
     if (clear)
         m->dfsr = status->dfsr;
-    err = read_register(c, REGISTER_PC, &status->pc, d);
+    err = cortex_m_read_register(c, CORE_REGISTER_PC, &status->pc, d);
     status->pc_known = !err;
     status->reason = reason_of(m, status);
-    return err;
+    if (!err)
+        err = judge_breakpoint(c, status, d);
+    status->false_halt = m->false_halt;
+    return err || !clear ? err : rearm(c, d);
 }
 
 static enum corral_err read_status(struct core *c, bool reason, struct core_status *status, struct diag *d)
 {
-    return reason ? read_reason(c, true, status, d) : read_state(c, status, d);
+    return reason ? read_reason(c, true, status, d) : read_state(c, false, status, d);
 }
 
 static enum corral_err peek_status(struct core *c, struct core_status *status, struct diag *d)
@@ -206,55 +298,97 @@ static enum corral_err peek_status(struct core *c, struct core_status *status, s
 static enum corral_err step_once(struct core *c, struct diag *d)
 {
     struct cortex_m *m = c->priv;
-    enum corral_err err = write32(c, DHCSR, DBGKEY | C_DEBUGEN | C_HALT | C_MASKINTS, d);
+    enum corral_err err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_HALT | C_MASKINTS, d);
     if (!err)
-        err = write32(c, DFSR, DFSR_ALL, d);
+        err = cortex_m_write32(c, CORTEX_M_DFSR, DFSR_ALL, d);
     if (!err)
-        err = write32(c, DHCSR, DBGKEY | C_DEBUGEN | C_STEP | C_MASKINTS, d);
+        err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_STEP | C_MASKINTS, d);
     m->dfsr = 0;
-    m->was_locked_up = false;
+    m->was_locked_up = m->false_halt = m->false_judged = m->found_in_halt = false;
     if (!err)
         err = core_wait_halted(c, STEP_WAIT_NS, d);
     m->stepped = true;
     /* Leave neither C_STEP nor C_MASKINTS behind, whatever happened. */
-    enum corral_err after = write32(c, DHCSR, DBGKEY | C_DEBUGEN | C_HALT, err ? NULL : d);
+    enum corral_err after = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_HALT, err ? NULL : d);
     return err ? err : after;
 }
 
 static enum corral_err require_halted(struct core *c, const char *what, uint32_t *dhcsr, struct diag *d)
 {
-    enum corral_err err = read_dhcsr(c, dhcsr, d);
+    enum corral_err err = cortex_m_read_dhcsr(c, dhcsr, d);
     if (!err && !(*dhcsr & S_HALT))
         err = diag_set(d, CORRAL_ERR_CORE_STATE, "the core cannot %s: it is not halted", what);
     return err;
 }
 
+static enum corral_err enable_breakpoint(struct core *c, uint32_t pc, bool on, struct diag *d)
+{
+    if (cortex_m_has_breakpoint(c, pc))
+        return cortex_m_enable_breakpoint(c, pc, on, d);
+    return cortex_m_enable_patch(c, pc, on, d);
+}
+
 /* Step off one of our own breakpoints, or it would be hit again at once. */
 static enum corral_err step_over(struct core *c, uint32_t pc, struct diag *d)
 {
-    enum corral_err err = cortex_m_enable_breakpoint(c, pc, false, d);
+    enum corral_err err = enable_breakpoint(c, pc, false, d);
     if (err)
         return err;
     err = step_once(c, d);
-    enum corral_err after = cortex_m_enable_breakpoint(c, pc, true, err ? NULL : d);
+    enum corral_err after = enable_breakpoint(c, pc, true, err ? NULL : d);
     return err ? err : after;
+}
+
+/* Cortex-M7 r0p0 and r0p1: a step may take an interrupt in spite of C_MASKINTS. */
+static bool steps_into_interrupts(const struct cortex_m *m)
+{
+    return cortex_m_is_m7(m) && m->info.revision == 0 && m->info.patch <= 1;
 }
 
 static enum corral_err step(struct core *c, struct diag *d)
 {
-    uint32_t dhcsr = 0, pc = 0;
+    struct cortex_m *m = c->priv;
+    uint32_t dhcsr = 0, pc = 0, before = 0, after = 0;
+    uint16_t opcode = 0;
     enum corral_err err = require_halted(c, "step", &dhcsr, d);
     if (!err)
-        err = read_register(c, REGISTER_PC, &pc, d);
+        err = cortex_m_identify(c, d);
+    if (!err)
+        err = cortex_m_read_register(c, CORE_REGISTER_PC, &pc, d);
     if (err)
         return err;
-    return cortex_m_has_breakpoint(c, pc) ? step_over(c, pc, d) : step_once(c, d);
+    if (is_ours(c, pc))
+        return step_over(c, pc, d);
+    if (read_opcode(c, pc, &opcode) && (opcode & OPCODE_MASK) == OPCODE_BKPT) {
+        /* It would stop on the same instruction again: the step is to go past it. */
+        err = cortex_m_write_register(c, CORE_REGISTER_PC, pc + 2, d);
+        if (!err)
+            err = cortex_m_write32(c, CORTEX_M_DFSR, DFSR_ALL, d);
+        m->dfsr = DFSR_HALTED;
+        m->stepped = true;
+        m->was_locked_up = m->false_halt = m->found_in_halt = false;
+        return err;
+    }
+    if (!steps_into_interrupts(m))
+        return step_once(c, d);
+    err = cortex_m_read_register(c, CORE_REGISTER_XPSR, &before, d);
+    if (!err)
+        err = step_once(c, d);
+    if (!err)
+        err = cortex_m_read_register(c, CORE_REGISTER_XPSR, &after, d);
+    after &= IPSR_MASK;
+    if (!err && after >= FIRST_MASKED && after != (before & IPSR_MASK))
+        m->false_halt = m->false_judged = true;
+    return err;
 }
 
 static bool has_breakpoints(const struct cortex_m *m)
 {
-    for (unsigned i = 0; i < m->fpb.count; i++)
+    for (unsigned i = 0; i < m->fpb.count && i < CORTEX_M_MAX_BREAKPOINTS; i++)
         if (m->fpb.used[i])
+            return true;
+    for (unsigned i = 0; i < CORTEX_M_MAX_PATCHES; i++)
+        if (m->patch[i].used)
             return true;
     return false;
 }
@@ -265,50 +399,61 @@ static enum corral_err leave_breakpoint(struct core *c, struct diag *d)
     struct cortex_m *m = c->priv;
     uint32_t pc = 0;
     uint16_t opcode = 0;
-    bool on_bkpt = (m->dfsr & DFSR_BKPT) != 0;
+    /* Who halted it before we came may have taken the reason away. A core that was only asked to halt in
+     * front of a BKPT must not be made to miss it. */
+    bool on_bkpt = (m->dfsr & DFSR_BKPT) != 0 || (m->found_in_halt && m->dfsr == 0);
     if (!on_bkpt && !has_breakpoints(m))
         return CORRAL_OK;
-    enum corral_err err = read_register(c, REGISTER_PC, &pc, d);
+    enum corral_err err = cortex_m_read_register(c, CORE_REGISTER_PC, &pc, d);
     if (err)
         return err;
-    if (cortex_m_has_breakpoint(c, pc))
+    if (is_ours(c, pc))
         return step_over(c, pc, d);
-    if (!on_bkpt)
-        return CORRAL_OK;
-    uint8_t bytes[2] = {0};
-    if (link_read_bytes(c->link, c->ap, pc & ~1u, bytes, sizeof(bytes), NULL))
-        return CORRAL_OK; /* not readable: then it is not an instruction to skip */
-    opcode = (uint16_t)(bytes[0] | bytes[1] << 8);
-    return (opcode & 0xFF00) == 0xBE00 ? write_register(c, REGISTER_PC, pc + 2, d) : CORRAL_OK;
+    if (on_bkpt && read_opcode(c, pc, &opcode) && (opcode & OPCODE_MASK) == OPCODE_BKPT)
+        return cortex_m_write_register(c, CORE_REGISTER_PC, pc + 2, d);
+    return CORRAL_OK;
 }
 
-static enum corral_err prepare_run(struct core *c, struct diag *d)
+enum corral_err cortex_m_prepare_run(struct core *c, struct diag *d)
 {
     struct cortex_m *m = c->priv;
     uint32_t dhcsr = 0, dfsr = 0;
     enum corral_err err = require_halted(c, "be started", &dhcsr, d);
     if (!err)
-        err = link_read32(c->link, c->ap, DFSR, &dfsr, d);
+        err = cortex_m_identify(c, d); /* how its restart is proven depends on it */
+    if (!err)
+        err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, d);
     m->dfsr |= dfsr & DFSR_ALL;
+    if (!err)
+        err = rearm(c, d);
     if (!err)
         err = leave_breakpoint(c, d);
     if (!err && (dhcsr & (C_STEP | C_MASKINTS)))
-        err = write32(c, DHCSR, DBGKEY | C_DEBUGEN | C_HALT, d);
+        err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_HALT, d);
     if (!err)
-        err = write32(c, DFSR, DFSR_ALL, d);
+        err = cortex_m_write32(c, CORTEX_M_DFSR, DFSR_ALL, d);
     /* Reading DHCSR last clears its sticky bits, so that what shows from now on is the restart's. */
     if (!err)
-        err = read_dhcsr(c, &dhcsr, d);
+        err = cortex_m_read_dhcsr(c, &dhcsr, d);
     m->sticky = 0;
     m->dfsr = 0;
-    m->stepped = false;
-    m->was_locked_up = false;
+    m->stepped = m->was_locked_up = m->false_halt = m->false_judged = m->found_in_halt = false;
     return err;
 }
 
 static enum corral_err resume(struct core *c, struct diag *d)
 {
-    return write32(c, DHCSR, DBGKEY | C_DEBUGEN, d);
+    struct cortex_m *m = c->priv;
+    m->halt_asked = m->detached = false;
+    return cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN, d);
+}
+
+/* Does what has been seen prove that the core left debug state, though it is halted? (sheet 3.5) */
+static bool proves_restart(const struct cortex_m *m, uint32_t dfsr)
+{
+    if (m->info.has_restart_flag) /* the one proof: instructions may retire, and DFSR be set, without it */
+        return (m->sticky & S_RESTART_ST) != 0;
+    return (m->sticky & (S_RESTART_ST | S_RETIRE_ST)) != 0 || (dfsr & DFSR_ALL) != 0;
 }
 
 static enum corral_err confirm_run(struct core *c, bool *restarted, struct diag *d)
@@ -318,41 +463,19 @@ static enum corral_err confirm_run(struct core *c, bool *restarted, struct diag 
     *restarted = false;
     for (unsigned i = 0;; i++) {
         uint32_t dhcsr = 0, dfsr = 0;
-        enum corral_err err = read_dhcsr(c, &dhcsr, d);
+        enum corral_err err = cortex_m_read_dhcsr(c, &dhcsr, d);
+        if (!err && (dhcsr & S_HALT)) /* again, if there is a new reason */
+            err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, d);
         if (err)
             return err;
-        if (!(dhcsr & S_HALT) || (m->sticky & (S_RESTART_ST | S_RETIRE_ST))) {
+        if (!(dhcsr & S_HALT) || proves_restart(m, dfsr)) {
             *restarted = true;
-            return CORRAL_OK;
-        }
-        /* Halted: again, if there is a new reason. */
-        err = link_read32(c->link, c->ap, DFSR, &dfsr, d);
-        if (err)
-            return err;
-        if (dfsr & DFSR_ALL) {
-            *restarted = true;
+            m->halt_asked = false;
             return CORRAL_OK;
         }
         if (i + 1 >= CONFIRM_TRIES || deadline_passed(&limit))
             return CORRAL_OK;
     }
-}
-
-static enum corral_err read_cycles(struct core *c, uint32_t *cycles, struct diag *d)
-{
-    uint32_t demcr = 0, ctrl = 0;
-    enum corral_err err = link_read32(c->link, c->ap, DEMCR, &demcr, d);
-    if (!err && !(demcr & DEMCR_TRCENA))
-        err = write32(c, DEMCR, demcr | DEMCR_TRCENA, d);
-    if (!err)
-        err = link_read32(c->link, c->ap, DWT_CTRL, &ctrl, d);
-    if (err)
-        return err;
-    if (ctrl & DWT_NOCYCCNT)
-        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "the core has no cycle counter");
-    if (!(ctrl & DWT_CYCCNTENA))
-        err = write32(c, DWT_CTRL, ctrl | DWT_CYCCNTENA, d);
-    return err ? err : link_read32(c->link, c->ap, DWT_CYCCNT, cycles, d);
 }
 
 static void free_cortex_m(struct core *c)
@@ -364,25 +487,33 @@ static const struct core_ops cortex_m_ops = {
     .type = "cortex-m",
     .request_halt = request_halt,
     .read_status = read_status,
-    .prepare_run = prepare_run,
+    .prepare_run = cortex_m_prepare_run,
     .resume = resume,
     .confirm_run = confirm_run,
     .step = step,
-    .read_register = read_register,
-    .write_register = write_register,
+    .read_register = cortex_m_read_register,
+    .write_register = cortex_m_write_register,
     .set_breakpoint = cortex_m_set_breakpoint,
     .clear_breakpoint = cortex_m_clear_breakpoint,
-    .read_cycles = read_cycles,
+    .read_cycles = cortex_m_read_cycles,
     .free = free_cortex_m,
     .peek_status = peek_status,
+    .reset = cortex_m_reset,
+    .vector_catch = cortex_m_vector_catch,
+    .detach = cortex_m_detach,
+    .info = cortex_m_info,
+    .registers = cortex_m_registers,
+    .set_watchpoint = cortex_m_set_watchpoint,
+    .clear_watchpoint = cortex_m_clear_watchpoint,
 };
 
 struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name, uint32_t hz,
                                 struct cti *cti, struct diag *d)
 {
+    struct diag why = DIAG_INIT;
+    struct core_status status = {0};
     struct core *c = core_alloc(link, ap, name, hz, cti);
     struct cortex_m *m = calloc(1, sizeof(*m));
-    uint32_t dhcsr = 0;
     if (!c || !m) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
         free(m);
@@ -391,12 +522,12 @@ struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name
     }
     c->ops = &cortex_m_ops;
     c->priv = m;
-    enum corral_err err = read_dhcsr(c, &dhcsr, d);
-    /* Halting debug on, without halting. A core that another tool has halted stays as it is. */
-    if (!err && !(dhcsr & C_DEBUGEN))
-        err = write32(c, DHCSR, DBGKEY | C_DEBUGEN, d);
-    if (!err)
+    enum corral_err err = attach(c, &why);
+    /* A core without power or clock may come to life later. */
+    if (!err || is_out_of_reach(c, err, &status))
         return c;
+    if (d)
+        *d = why;
     free(m);
     free(c); /* not core_close: `cti` stays the caller's on failure */
     return NULL;

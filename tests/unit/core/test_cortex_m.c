@@ -345,16 +345,28 @@ static void test_the_cycle_count_is_switched_on_and_never_reset(void **state)
     close_bench(&b);
 }
 
-static void test_a_core_that_faults_is_an_error_with_its_name(void **state)
+/* Case A11: a core that cannot be reached is a state, not a failure of whoever asks. */
+static void test_a_core_that_faults_has_no_power(void **state)
 {
     (void)state;
     struct bench b = open_bench();
     struct diag d = DIAG_INIT;
     struct core_status s;
     b.f->faults = true;
-    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_ERR_LINK_FAULT);
-    assert_int_equal(s.state, CORE_UNKNOWN);
+    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+    assert_int_equal(s.state, CORE_UNPOWERED);
+    assert_int_equal(s.why, CORE_WHY_NO_POWER);
+    assert_int_equal(core_peek_status(b.core, &s, &d), CORRAL_OK);
+    assert_int_equal(s.state, CORE_UNPOWERED);
+    assert_int_equal(core_request_halt(b.core, &d), CORRAL_ERR_CORE_NO_HALT);
     assert_non_null(strstr(d.message, "core0"));
+    assert_non_null(strstr(d.message, "no power"));
+    int64_t from = host_clock_now(b.t->clock);
+    assert_int_equal(core_wait_halted(b.core, CORE_WAIT_NS, &d), CORRAL_ERR_CORE_NO_HALT);
+    assert_true(host_clock_now(b.t->clock) - from < 10 * NS_PER_MS); /* hopeless: not waited for */
+    b.f->faults = false;
+    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+    assert_int_equal(s.state, CORE_RUNNING);
     close_bench(&b);
 }
 
@@ -378,7 +390,7 @@ int main(void)
         cmocka_unit_test(test_prepare_steps_over_a_breakpoint_of_ours),
         cmocka_unit_test(test_prepare_skips_a_bkpt_instruction),
         cmocka_unit_test(test_the_cycle_count_is_switched_on_and_never_reset),
-        cmocka_unit_test(test_a_core_that_faults_is_an_error_with_its_name),
+        cmocka_unit_test(test_a_core_that_faults_has_no_power),
     };
     return cmocka_run_group_tests_name("core-cortex-m", tests, NULL, NULL);
 }

@@ -277,6 +277,16 @@ static enum corral_err one(struct fake_target *t, struct link_access *a, uint32_
     if (a->ap >= t->count || t->core[a->ap].faults ||
         (write && address == t->fault_write && a->ap == t->fault_ap))
         return diag_set(d, CORRAL_ERR_LINK_FAULT, "AP %u answered FAULT at address 0x%08x", a->ap, address);
+    if (a->size == 2 && address - FAKE_RAM < t->ram_size && address - FAKE_RAM < sizeof(t->ram)) {
+        uint16_t *cell = &t->ram[(address - FAKE_RAM) / 2];
+        if (write)
+            memcpy(cell, p, 2);
+        else
+            memcpy(p, cell, 2);
+        return CORRAL_OK;
+    }
+    if (a->size != 4 && write)
+        return CORRAL_OK; /* flash: the write has no effect */
     if (a->size != 4) {
         uint32_t word = t->code;
         memcpy(p, (const uint8_t *)&word + (address & 1), a->size);

@@ -14,6 +14,7 @@
 #define FAKE_CHANNELS  4
 #define FAKE_MAX_LOG   8192
 #define FAKE_CTI_BASE  0xE0042000u
+#define FAKE_RAM       0x20000000u
 #define FAKE_ACCESS_NS (10 * NS_PER_US)
 
 struct fake_cti {
@@ -65,7 +66,9 @@ struct fake_target {
     size_t log_count;
     uint32_t fault_write; /* a write to this address faults; 0 = none */
     uint32_t fault_ap;
-    uint16_t code; /* what memory reads, halfword by halfword */
+    uint16_t code;     /* what memory reads, halfword by halfword */
+    uint32_t ram_size; /* bytes at FAKE_RAM that keep what halfword writes put there */
+    uint16_t ram[64];
 };
 
 /* `count` running cores with halting debug off. */
