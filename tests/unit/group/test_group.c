@@ -207,11 +207,11 @@ static void test_a11_a_core_that_faults_does_not_fail_the_others(void **state)
     struct diag d = DIAG_INIT;
     struct event e;
     b.t->core[1].faults = true;
-    assert_int_equal(group_halt(b.group, 1, &e, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(group_halt(b.group, 1, &e, &d), CORRAL_ERR_CORE_NO_HALT);
     assert_int_equal(e.halt.cores[0].state, CORE_HALTED);
-    assert_int_equal(e.halt.cores[1].state, CORE_UNKNOWN);
+    assert_int_equal(e.halt.cores[1].state, CORE_UNPOWERED);
     assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
-    assert_int_equal(e.halt.cores[1].state, CORE_UNKNOWN);
+    assert_int_equal(e.halt.cores[1].state, CORE_UNPOWERED);
     close_bench(&b);
 }
 
