@@ -55,6 +55,16 @@ int cli_usage(const struct cli *cli, const struct cli_command *command, const ch
     return cli_fail(cli, &d);
 }
 
+void cli_note(void *ctx, const char *sentence)
+{
+    const struct cli *cli = ctx;
+    char text[TEXT_CLEAN_MAX(CONNECT_NOTE)];
+    if (cli->quiet)
+        return;
+    text_escape((const uint8_t *)sentence, strlen(sentence), text, sizeof(text));
+    fprintf(stderr, "corral: %s\n", text);
+}
+
 int cli_help(const struct cli_command *command)
 {
     fputs(command->help, stdout);
@@ -64,7 +74,8 @@ int cli_help(const struct cli_command *command)
 /* Options of every command are read before its name: who writes one behind it must be told so. */
 static int unknown_option(const struct cli *cli, const struct cli_command *command, const char *word)
 {
-    static const char *const general[] = {"--target", "--link", "--timeout"};
+    static const char *const general[] = {"--target",   "--link",    "--timeout", "--clock",
+                                         "--protocol", "--connect", "--wire-log"};
     struct diag d = DIAG_INIT;
     for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++) {
         size_t n = strlen(general[i]);

@@ -176,6 +176,7 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
     struct session_options options = {
         .link = cli->link,
         .clock_hz = cli->clock_hz,
+        .wire = cli->wire,
         .config = config,
         .ctm_latency = o->ctm_latency,
         .ctm_latency_set = o->ctm_latency_set,

@@ -155,6 +155,7 @@ static enum corral_err log_session(const struct cli *cli, struct log_options *o,
         return err;
     struct session_options options = {.link = cli->link,
                                       .clock_hz = cli->clock_hz,
+                                      .wire = cli->wire,
                                       .config = config,
                                       .core_names = o->cores,
                                       .core_name_count = o->core_count,

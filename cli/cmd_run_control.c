@@ -112,6 +112,7 @@ static int perform(const struct cli *cli, const struct request *r)
             request.sync = config->sync && request.name_count != 1;
         struct session_options how = {.link = cli->link,
                                       .clock_hz = cli->clock_hz,
+                                      .wire = cli->wire,
                                       .config = config,
                                       .core_names = request.names,
                                       .core_name_count = request.name_count,

@@ -157,15 +157,24 @@ static void print_tree(const struct cs_topology *t)
         puts("there is more than can be listed");
 }
 
+struct scanning {
+    enum connect_mode mode;
+    char note[CONNECT_NOTE];
+    struct cs_topology *topology;
+};
+
 /* A list that the time-out cut short is no answer. */
 static enum corral_err do_scan(struct link *link, void *ctx, struct diag *d)
 {
-    struct cs_topology **t = ctx;
-    *t = cs_scan(link, NULL, d);
-    if (*t && !link_deadline_passed(link))
+    struct scanning *s = ctx;
+    enum corral_err err = connect_target(link, s->mode, s->note, d);
+    if (err != CORRAL_OK)
+        return err;
+    s->topology = cs_scan(link, NULL, d);
+    if (s->topology && !link_deadline_passed(link))
         return CORRAL_OK;
-    cs_topology_free(*t);
-    *t = NULL;
+    cs_topology_free(s->topology);
+    s->topology = NULL;
     return link_deadline_passed(link) ? CORRAL_ERR_TIMEOUT : d->code;
 }
 
@@ -177,12 +186,20 @@ static struct cs_topology *scan_link(const struct cli *cli, struct diag *d)
     if (cli_load_config(cli, &config, d) != CORRAL_OK)
         return NULL;
     struct host_clock *clock = NULL;
+    const char *words = session_link_words(cli->link, config);
     struct link *link =
-        session_open_link(session_link_words(cli->link, config), cli->clock_hz, config, &clock, d);
+        session_open_wire(words, cli->clock_hz, &cli->wire, cli->timeout_ns, config, &clock, d);
+    struct scanning scanning = {.mode = session_connect_mode(words, &cli->wire, config)};
     if (link && cli->timeout_ns > 0)
-        session_bounded(link, do_scan, &t, cli->timeout_ns, d);
+        session_bounded(link, do_scan, &scanning, cli->timeout_ns, d);
     else if (link)
-        do_scan(link, &t, d);
+        do_scan(link, &scanning, d);
+    t = scanning.topology;
+    struct diag why = DIAG_INIT;
+    if (scanning.note[0])
+        cli->wire.note(cli->wire.ctx, scanning.note);
+    if (link && link_wire_log_stopped(link, &why))
+        cli->wire.note(cli->wire.ctx, why.message);
     link_close(link);
     host_clock_free(clock);
     config_free(config);

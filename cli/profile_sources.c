@@ -27,6 +27,7 @@ static enum corral_err open_session(struct profile_sources *s, struct diag *d)
     const struct session_options options = {
         .link = s->cli->link,
         .clock_hz = s->cli->clock_hz,
+        .wire = s->cli->wire,
         .config = s->config,
         .profile = true,
         .no_listen = s->o->pcsr && !s->o->listen_given,

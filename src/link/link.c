@@ -6,12 +6,14 @@
 #include "link/link.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "link/link_backend.h"
 #include "link/mem_ap.h"
+#include "link/nested_ap.h"
 #include "link/wire_log.h"
 
 struct link {
@@ -20,8 +22,9 @@ struct link {
     struct host_clock *clock;
     struct mem_ap *mem_ap; /* for a back end with raw transfers */
     char *name;
-    int64_t deadline;     /* host_clock time, or LINK_NO_DEADLINE */
-    struct wire_log *log; /* or NULL */
+    int64_t deadline;          /* host_clock time, or LINK_NO_DEADLINE */
+    struct wire_log *log;      /* or NULL */
+    struct nested_aps *nested; /* APs behind APs; NULL = none */
 };
 
 struct link *link_new(const struct link_backend *backend, void *ctx, const char *name,
@@ -59,6 +62,7 @@ void link_close(struct link *link)
         link->backend->close(link->ctx);
     wire_log_close(link->log);
     mem_ap_free(link->mem_ap);
+    nested_ap_free(link->nested);
     free(link->name);
     free(link);
 }
@@ -87,6 +91,24 @@ void link_forget(struct link *link)
 {
     if (link->mem_ap)
         mem_ap_forget(link->mem_ap);
+    if (link->nested)
+        nested_ap_forget(link->nested);
+}
+
+const char *link_ap_name(uint32_t ap, char out[LINK_AP_NAME_MAX])
+{
+    snprintf(out, LINK_AP_NAME_MAX, ap < LINK_NESTED_FIRST ? "%" PRIu32 : "0x%" PRIx32, ap);
+    return out;
+}
+
+enum corral_err link_add_nested_ap(struct link *link, uint32_t ap, uint32_t parent, uint64_t address,
+                                   struct diag *d)
+{
+    if (!link->nested)
+        link->nested = nested_ap_new();
+    if (!link->nested)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    return nested_ap_add(link->nested, ap, parent, address, d);
 }
 
 /* Refuse what no back end should have to think about. */
@@ -109,8 +131,10 @@ static enum corral_err check(const struct link *link, const struct link_access *
         if (a->address % a->size != 0)
             return diag_set(d, CORRAL_ERR_USAGE, "address 0x%08" PRIx64 " is not aligned to %u bytes",
                             a->address, a->size);
-        /* Without CFG.LA there is no TARH, so nothing lies above 4 GiB (case B12). */
-        if (a->address > UINT32_MAX || a->address + (uint64_t)a->count * a->size > UINT64_C(1) << 32)
+        /* Without CFG.LA there is no TARH, so nothing lies above 4 GiB (case B12): mem_ap.c minds it. */
+        bool wide = link->mem_ap || (link->backend->caps & LINK_CAP_WIDE);
+        if (wide ? a->address + (uint64_t)a->count * a->size < a->address
+                 : a->address > UINT32_MAX || a->address + (uint64_t)a->count * a->size > UINT64_C(1) << 32)
             return diag_set(d, CORRAL_ERR_UNSUPPORTED, "address 0x%" PRIx64 " is past a 32-bit address space",
                             a->address);
     }
@@ -160,6 +184,8 @@ enum corral_err link_execute(struct link *link, struct link_access *accesses, si
 {
     struct diag own = DIAG_INIT; /* the wire log wants the sentence, too */
     struct diag *said = d ? d : &own;
+    if (link->nested && nested_ap_concerned(link->nested, accesses, count))
+        return nested_ap_execute(link->nested, link, accesses, count, said);
     for (size_t i = 0; i < count; i++) {
         accesses[i].status = CORRAL_ERR_INTERRUPTED;
         accesses[i].done = 0;
@@ -312,8 +338,8 @@ enum corral_err link_start_wire_log(struct link *link, const char *path, struct 
         return d ? d->code : CORRAL_ERR_IO;
     wire_log_close(link->log);
     link->log = log;
-    wire_log_header(log, link->name, link->backend->caps, host_clock_is_virtual(link->clock),
-                    host_clock_now(link->clock));
+    wire_log_header(log, link->name, link->backend->caps | (link->mem_ap ? LINK_CAP_WIDE : 0),
+                    host_clock_is_virtual(link->clock), host_clock_now(link->clock));
     return CORRAL_OK;
 }
 

@@ -374,15 +374,27 @@ static void replay_close(void *ctx)
     free(r);
 }
 
+/* "mem+dap+wire" and the space behind it. */
+static bool take_caps(const char **at, unsigned *caps)
+{
+    for (;;) {
+        unsigned cap = 0;
+        size_t n = strcspn(*at, "+ ");
+        for (size_t i = 0; i < WIRE_LOG_CAPS; i++)
+            if (strlen(wire_log_caps[i].word) == n && memcmp(*at, wire_log_caps[i].word, n) == 0)
+                cap = wire_log_caps[i].cap;
+        if (!cap || (*caps & cap) || (*at)[n] == '\0')
+            return false;
+        *caps |= cap;
+        *at += n + 1;
+        if ((*at)[-1] == ' ')
+            return true;
+    }
+}
+
 /* "corral-wire-log 1 mem+dap+wire virtual NS NAME" */
 static bool take_header(struct replay *r)
 {
-    static const struct {
-        const char *words;
-        unsigned caps;
-    } kinds[] = {{"mem+dap+wire ", LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIRE},
-                 {"mem+dap ", LINK_CAP_MEM | LINK_CAP_DAP},
-                 {"mem ", LINK_CAP_MEM}};
     uint64_t version = 0, start = 0;
     const char *at = next(r);
     size_t n = strlen(WIRE_LOG_MAGIC " ");
@@ -392,17 +404,12 @@ static bool take_header(struct replay *r)
     }
     at += n;
     if (!number(&at, UINT32_MAX, &version) || version != WIRE_LOG_VERSION) {
-        end(r, "this wire log's version is not one that is known (%u)", WIRE_LOG_VERSION);
+        end(r, "this wire log's version is not the one that is known (%u)", WIRE_LOG_VERSION);
         return false;
     }
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !r->backend.caps; i++)
-        if (strncmp(at, kinds[i].words, strlen(kinds[i].words)) == 0) {
-            r->backend.caps = kinds[i].caps;
-            at += strlen(kinds[i].words);
-        }
+    bool good = take_caps(&at, &r->backend.caps);
     n = strncmp(at, "virtual ", 8) == 0 ? 8 : strncmp(at, "real ", 5) == 0 ? 5 : 0;
-    at += n;
-    if (!r->backend.caps || n == 0 || !number(&at, TIME_MAX, &start)) {
+    if (!good || n == 0 || (at += n, !number(&at, TIME_MAX, &start))) {
         malformed(r);
         return false;
     }

@@ -15,6 +15,9 @@
 
 #define BUFFER (64u << 10)
 
+const struct wire_log_cap wire_log_caps[WIRE_LOG_CAPS] = {
+    {"mem", LINK_CAP_MEM}, {"dap", LINK_CAP_DAP}, {"wire", LINK_CAP_WIRE}, {"wide", LINK_CAP_WIDE}};
+
 struct wire_log {
     int fd;
     bool stopped, told;
@@ -105,9 +108,11 @@ void wire_log_header(struct wire_log *log, const char *link_name, unsigned caps,
 {
     char name[512];
     text_escape((const uint8_t *)link_name, strlen(link_name), name, sizeof(name));
-    put(log, "%s %u %s%s%s %s %" PRId64 " %s", WIRE_LOG_MAGIC, WIRE_LOG_VERSION,
-        caps & LINK_CAP_MEM ? "mem" : "", caps & LINK_CAP_DAP ? "+dap" : "",
-        caps & LINK_CAP_WIRE ? "+wire" : "", virtual_clock ? "virtual" : "real", now, name);
+    put(log, "%s %u ", WIRE_LOG_MAGIC, WIRE_LOG_VERSION);
+    for (size_t i = 0, n = 0; i < WIRE_LOG_CAPS; i++)
+        if (caps & wire_log_caps[i].cap)
+            put(log, "%s%s", n++ ? "+" : "", wire_log_caps[i].word);
+    put(log, " %s %" PRId64 " %s", virtual_clock ? "virtual" : "real", now, name);
     end_line(log);
     flush(log);
 }

@@ -16,6 +16,14 @@
 #define WIRE_LOG_VALUES  256u  /* on one line; more go on in lines that begin with '.' */
 #define WIRE_LOG_LINE    4096u /* no line is longer */
 
+/* What a log says that its link could. */
+struct wire_log_cap {
+    const char *word;
+    unsigned cap;
+};
+extern const struct wire_log_cap wire_log_caps[];
+#define WIRE_LOG_CAPS 4
+
 struct wire_log;
 
 /* An existing file is overwritten. NULL with *d set. */

@@ -355,6 +355,22 @@ static bool read_clock(struct config_context *x, const struct config_node *node,
     return config_number(x, node, 1, 1000000000, &((struct config *)into)->clock_hz);
 }
 
+static bool read_protocol(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const char expected[] = "swd or jtag";
+    return config_text(x, node, expected) &&
+           (connect_protocol_named(node->text, &((struct config *)into)->protocol) ||
+            config_refuse(x, node, expected));
+}
+
+static bool read_connect(struct config_context *x, const struct config_node *node, void *into)
+{
+    static const char expected[] = "attach, under-reset or pre-reset";
+    return config_text(x, node, expected) &&
+           (connect_mode_named(node->text, &((struct config *)into)->connect) ||
+            config_refuse(x, node, expected));
+}
+
 static bool read_sync(struct config_context *x, const struct config_node *node, void *into)
 {
     struct config *config = into;
@@ -403,9 +419,11 @@ static bool read_later(struct config_context *x, const struct config_node *node,
 
 static bool read_config(struct config_context *x, const struct config_node *root)
 {
-    static const struct config_field fields[] = {
-        {"link", read_link},         {"board", read_board}, {"clock", read_clock}, {"sync", read_sync},
-        {"channels", read_channels}, {"cores", read_cores}, {"logs", read_later},  {"profile", read_later}};
+    static const struct config_field fields[] = {{"link", read_link},         {"board", read_board},
+                                                 {"clock", read_clock},       {"protocol", read_protocol},
+                                                 {"connect", read_connect},   {"sync", read_sync},
+                                                 {"channels", read_channels}, {"cores", read_cores},
+                                                 {"logs", read_later},        {"profile", read_later}};
     if (!CONFIG_READ_MAPPING(x, root, fields, x->config))
         return false;
     const struct config_node *logs = child_of(root, "logs"), *profile = child_of(root, "profile");

@@ -5,6 +5,8 @@
  *     link: sim                       # as --link; paths in it are relative to this file
  *     board: --level-halted           # the virtual board's switches, as of corral sim; or a list of them
  *     clock: 4000000                  # SWCLK or TCK in Hz
+ *     protocol: swd                   # or jtag, where the link has the choice
+ *     connect: attach                 # or under-reset, pre-reset: what is done to nRESET first
  *     sync: true                      # halt and run through cross triggers
  *     channels: {halt: 0, restart: 1} # of the cross-trigger matrix
  *     cores:
@@ -38,6 +40,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "session/connect.h"
 
 #define CONFIG_MAX_CORES   16
 #define CONFIG_MAX_LOGS    32
@@ -77,6 +80,8 @@ struct config {
     char *link;        /* NULL = not given; the paths in it are resolved */
     char *board;       /* the switches of the virtual board, checked; NULL = not given */
     uint64_t clock_hz; /* 0 = not given */
+    enum link_protocol protocol;
+    enum connect_mode connect;
     bool sync_set, sync;
     int halt_channel, restart_channel; /* 0..31; -1 = not given */
     size_t core_count;

@@ -7,6 +7,7 @@
 #include "link/dry.h"
 #include "link/jtag.h"
 #include "link/openocd.h"
+#include "link/replay.h"
 #include "link/shm.h"
 #include "session/config.h"
 #include "session/session_internal.h"
@@ -72,10 +73,10 @@ const char *session_link_words(const char *command_line, const struct config *co
 struct host_clock *session_clock_for(const char *spec, struct diag *d)
 {
     bool real = is_kind(spec, "shm") || is_kind(spec, "jtag") || is_kind(spec, "openocd");
-    if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !real) {
+    if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !is_kind(spec, "replay") && !real) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
         diag_hint(d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE], dry[:PRESETS], "
-                     "jtag:HOST:PORT, openocd:HOST:PORT and openocd:spawn:CFG");
+                     "jtag:HOST:PORT, openocd:HOST:PORT, openocd:spawn:CFG and replay:FILE");
         return NULL;
     }
     struct host_clock *clock = real ? host_clock_new_real() : host_clock_new_virtual();
@@ -84,42 +85,91 @@ struct host_clock *session_clock_for(const char *spec, struct diag *d)
     return clock;
 }
 
-struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
-                                    struct host_clock *clock, struct diag *d)
+/* corral.yml's words on a wire are meant for its own link, which another one may stand in for. */
+static bool is_own_link(const char *spec, const struct config *config)
 {
-    struct link_sim_options options = sim ? *sim : (struct link_sim_options){0};
-    options.clock = clock;
-    if (is_kind(spec, "shm"))
-        return link_shm_open(spec, clock, d);
-    if (is_kind(spec, "jtag"))
-        return link_jtag_open(spec, NULL, clock, d);
-    if (is_kind(spec, "openocd"))
-        return link_openocd_open(spec, NULL, clock, d);
-    return is_kind(spec, "sim") ? open_sim(spec, &options, d) : link_dry_open(spec, clock, d);
+    return config && config->link && strcmp(spec, config->link) == 0;
 }
 
-enum corral_err session_wire_clock(const char *spec, uint32_t given, const struct config *config,
-                                   struct link_sim_options *sim, struct diag *d)
+enum connect_mode session_connect_mode(const char *spec, const struct session_wire *wire,
+                                       const struct config *config)
 {
-    sim->swclk_hz = given;
-    if (!given && config) /* it may be meant for the link of the file, which another one stands in for */
-        sim->swclk_hz = (uint32_t)config->clock_hz;
-    sim->board = config ? config->board : NULL;
-    if (given && !is_kind(spec, "sim"))
+    if (wire && wire->connect != CONNECT_DEFAULT)
+        return wire->connect;
+    return is_own_link(spec, config) && config->connect ? config->connect : CONNECT_ATTACH;
+}
+
+static enum corral_err wire_options(const char *spec, const struct session_link_how *how,
+                                    struct link_options *o, struct diag *d)
+{
+    const struct config *config = how->config;
+    bool sim = is_kind(spec, "sim"), own = is_own_link(spec, config);
+    bool has_wire = sim || is_kind(spec, "jtag") || is_kind(spec, "openocd") || is_kind(spec, "cmsis-dap");
+    *o = (struct link_options){.wire_hz = how->clock_hz, .open_ns = how->timeout_ns};
+    o->protocol = how->wire ? how->wire->protocol : LINK_PROTOCOL_ANY;
+    if (!o->wire_hz && config && (sim || own))
+        o->wire_hz = (uint32_t)config->clock_hz;
+    if (!o->protocol && own)
+        o->protocol = config->protocol;
+    if (o->wire_hz && !has_wire)
         return diag_set(d, CORRAL_ERR_USAGE, "--clock: link '%s' has no wire whose clock could be set", spec);
+    if (o->protocol && !has_wire)
+        return diag_set(d, CORRAL_ERR_USAGE, "--protocol: link '%s' has no choice of protocol", spec);
+    if (sim && o->protocol == LINK_PROTOCOL_JTAG)
+        return diag_set(d, CORRAL_ERR_USAGE, "--protocol: the virtual board in this process has an SWD port");
     return CORRAL_OK;
 }
 
-struct link *session_open_link(const char *spec, uint32_t clock_hz, const struct config *config,
-                               struct host_clock **clock, struct diag *d)
+static struct link *open_kind(const char *spec, const struct session_link_how *how,
+                              const struct link_options *o, struct host_clock *clock, struct diag *d)
 {
-    struct link_sim_options sim = {0};
-    *clock =
-        session_wire_clock(spec, clock_hz, config, &sim, d) == CORRAL_OK ? session_clock_for(spec, d) : NULL;
-    struct link *link = *clock ? session_open_link_with(spec, &sim, *clock, d) : NULL;
+    struct link_sim_options sim = how->sim ? *how->sim : (struct link_sim_options){0};
+    sim.clock = clock;
+    sim.swclk_hz = o->wire_hz;
+    sim.board = how->config ? how->config->board : NULL;
+    if (is_kind(spec, "shm"))
+        return link_shm_open(spec, clock, d);
+    if (is_kind(spec, "jtag"))
+        return link_jtag_open(spec, o, clock, d);
+    if (is_kind(spec, "openocd"))
+        return link_openocd_open(spec, o, clock, d);
+    if (is_kind(spec, "replay"))
+        return link_replay_open(spec, clock, d);
+    return is_kind(spec, "sim") ? open_sim(spec, &sim, d) : link_dry_open(spec, clock, d);
+}
+
+struct link *session_open_kind(const char *spec, const struct session_link_how *how, struct host_clock *clock,
+                               struct diag *d)
+{
+    struct link_options o;
+    if (wire_options(spec, how, &o, d) != CORRAL_OK)
+        return NULL;
+    struct link *link = open_kind(spec, how, &o, clock, d);
+    const char *log = link && how->wire ? how->wire->log : NULL;
+    if (log && link_start_wire_log(link, log, d) != CORRAL_OK) {
+        link_close(link);
+        return NULL;
+    }
+    return link;
+}
+
+struct link *session_open_wire(const char *spec, uint32_t clock_hz, const struct session_wire *wire,
+                               int64_t timeout_ns, const struct config *config, struct host_clock **clock,
+                               struct diag *d)
+{
+    struct session_link_how how = {
+        .clock_hz = clock_hz, .wire = wire, .timeout_ns = timeout_ns, .config = config};
+    *clock = session_clock_for(spec, d);
+    struct link *link = *clock ? session_open_kind(spec, &how, *clock, d) : NULL;
     if (!link) {
         host_clock_free(*clock);
         *clock = NULL;
     }
     return link;
+}
+
+struct link *session_open_link(const char *spec, uint32_t clock_hz, const struct config *config,
+                               struct host_clock **clock, struct diag *d)
+{
+    return session_open_wire(spec, clock_hz, NULL, 0, config, clock, d);
 }

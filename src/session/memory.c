@@ -25,7 +25,8 @@ static enum corral_err power_up(struct link *link, void *ctx, struct diag *d)
 
 enum corral_err session_connect_port(struct session *s, struct diag *d)
 {
-    return session_call(s, power_up, NULL, d);
+    enum corral_err err = session_come_to_target(s, d);
+    return err ? err : session_call(s, power_up, NULL, d);
 }
 
 enum corral_err session_first_view(struct session *s, struct session_view *view, struct diag *d)

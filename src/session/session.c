@@ -71,9 +71,12 @@ struct session *session_open(const struct session_options *options, struct diag 
         .datagram = session_on_datagram,
         .ctx = s,
     };
-    if (session_wire_clock(s->options.link, options->clock_hz, options->config, &sim, d) != CORRAL_OK)
-        goto fail;
-    struct link *link = session_open_link_with(s->options.link, &sim, s->clock, d);
+    struct session_link_how how = {.clock_hz = options->clock_hz,
+                                   .wire = &options->wire,
+                                   .timeout_ns = options->timeout_ns,
+                                   .config = options->config,
+                                   .sim = &sim};
+    struct link *link = session_open_kind(s->options.link, &how, s->clock, d);
     if (!link)
         goto fail;
     s->thread = link_thread_start(link, d);
@@ -87,6 +90,46 @@ struct session *session_open(const struct session_options *options, struct diag 
 fail:
     session_close(s);
     return NULL;
+}
+
+struct connecting {
+    enum connect_mode mode;
+    char note[CONNECT_NOTE];
+};
+
+static enum corral_err do_connect(struct link *link, void *ctx, struct diag *d)
+{
+    struct connecting *c = ctx;
+    return connect_target(link, c->mode, c->note, d);
+}
+
+enum corral_err session_come_to_target(struct session *s, struct diag *d)
+{
+    struct connecting c = {session_connect_mode(s->options.link, &s->options.wire, s->options.config), ""};
+    if (s->came)
+        return CORRAL_OK;
+    s->came = true;
+    enum corral_err err = session_call(s, do_connect, &c, d);
+    if (c.note[0] && s->options.wire.note)
+        s->options.wire.note(s->options.wire.ctx, c.note);
+    return err;
+}
+
+static enum corral_err ask_log(struct link *link, void *ctx, struct diag *d)
+{
+    bool *stopped = ctx;
+    *stopped = link_wire_log_stopped(link, d);
+    return CORRAL_OK;
+}
+
+/* A log that ended early is not the whole of what happened: who asked for it must know. */
+static void tell_of_log(struct session *s)
+{
+    struct diag why = DIAG_INIT;
+    bool stopped = false;
+    if (s->options.wire.log && s->options.wire.note &&
+        link_thread_call(s->thread, LINK_PRIO_HALT, ask_log, &stopped, &why) == CORRAL_OK && stopped)
+        s->options.wire.note(s->options.wire.ctx, why.message);
 }
 
 static enum corral_err ask_caps(struct link *link, void *ctx, struct diag *d)
@@ -110,6 +153,9 @@ enum corral_err session_connect(struct session *s, struct diag *d)
 {
     if (s->group)
         return CORRAL_OK;
+    enum corral_err came = session_come_to_target(s, d);
+    if (came != CORRAL_OK)
+        return came;
     if (session_call(s, ask_caps, s, NULL) == CORRAL_OK && !(s->caps & LINK_CAP_DAP))
         return check_no_cores(s, d);
     enum corral_err err = session_call(s, session_discover, s, d);
@@ -139,6 +185,7 @@ void session_close(struct session *s)
         session_stop_logs(s, NULL);
         session_pcsr_close(s, NULL);
         link_thread_call(s->thread, LINK_PRIO_HALT, close_cores, s, NULL); /* however long it was given */
+        tell_of_log(s);
     }
     link_thread_stop(s->thread);
     session_profile_close(s);

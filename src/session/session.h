@@ -16,6 +16,7 @@
 #include "group/group.h"
 #include "link/link_thread.h"
 #include "link/sim.h"
+#include "session/connect.h"
 #include "session/profiling.h"
 #include "tlog/consumer.h"
 
@@ -31,17 +32,20 @@ struct session;
  */
 struct link *session_open_link(const char *spec, uint32_t clock_hz, const struct config *config,
                                struct host_clock **clock, struct diag *d);
-/* The clock of the link's wire, `given` on the command line (0 = not) or in corral.yml, into the board's
- * options. CORRAL_ERR_USAGE where it is given and the link has no such wire. */
-enum corral_err session_wire_clock(const char *spec, uint32_t given, const struct config *config,
-                                   struct link_sim_options *sim, struct diag *d);
 /* Which words count: the command line's, else corral.yml's, else "sim". Borrowed from the arguments. */
 const char *session_link_words(const char *command_line, const struct config *config);
-/* The two steps of it, for who must have the clock first; `sim` (may be NULL) gives the board's options but
- * for elf and clock, which are filled in from the words. */
+/* The two steps of it, for who must have the clock first. All may be zeros; `sim` gives the board's options
+ * but for elf, board, swclk_hz and clock, which are filled in. CORRAL_ERR_USAGE for what the link cannot. */
+struct session_link_how {
+    uint32_t clock_hz;
+    const struct session_wire *wire;
+    int64_t timeout_ns; /* for opening; 0 or less = as long as the link thinks right */
+    const struct config *config;
+    const struct link_sim_options *sim;
+};
 struct host_clock *session_clock_for(const char *spec, struct diag *d);
-struct link *session_open_link_with(const char *spec, const struct link_sim_options *sim,
-                                    struct host_clock *clock, struct diag *d);
+struct link *session_open_kind(const char *spec, const struct session_link_how *how, struct host_clock *clock,
+                               struct diag *d);
 
 /* Run fn(link, ctx, d) on the link's owner thread with one bound over all its accesses: CORRAL_ERR_TIMEOUT
  * when it failed and the bound had passed. */
@@ -50,8 +54,9 @@ enum corral_err session_bounded(struct link *link, link_call_fn fn, void *ctx, i
 
 /* Strings and lists are borrowed and must outlive the session. */
 struct session_options {
-    const char *link;  /* NULL = what `config` says, else "sim" */
-    uint32_t clock_hz; /* of the debug port's wire; 0 = what `config` says, else the link's default */
+    const char *link;         /* NULL = what `config` says, else "sim" */
+    uint32_t clock_hz;        /* of the debug port's wire; 0 = what `config` says, else the link's default */
+    struct session_wire wire; /* --protocol, --connect, --wire-log */
     const struct config *config;   /* corral.yml, or NULL; must outlive the session */
     const char *const *core_names; /* only these cores; count 0 = all */
     size_t core_name_count;

@@ -70,6 +70,7 @@ struct session {
     struct host_clock *clock;
     struct link_thread *thread;
 
+    bool came;     /* as --connect says */
     unsigned caps; /* of the link; known after session_connect */
     bool is_board;
     unsigned board_programs;
@@ -103,6 +104,9 @@ struct session {
     size_t fetched_count; /* link's thread, until it has ended */
     struct session_fetched fetched[2 * SESSION_MAX_CORES];
 };
+
+/* session.c: what --connect says, once; before anything else is done to the target */
+enum corral_err session_come_to_target(struct session *s, struct diag *d);
 
 /* link_open.c: "sim" or "sim:..." */
 bool session_words_mean_board(const char *spec);
