@@ -22,12 +22,17 @@ enum link_cap {
     LINK_CAP_MEM = 1 << 0,  /* memory accesses */
     LINK_CAP_DAP = 1 << 1,  /* DP and AP register accesses */
     LINK_CAP_WIRE = 1 << 2, /* wire_clocks is meaningful */
+    LINK_CAP_WIDE = 1 << 3, /* memory above 4 GiB, where the AP has such addresses (CFG.LA) */
 };
 
 /* AP numbers that no port uses: ADIv5 ends at 255, ADIv6 bases are multiples of 4096. They stand for APs that
  * are reached through another AP's memory (cross-trigger sheet 12, B16). */
 #define LINK_NESTED_FIRST 0x100u
 #define LINK_NESTED_LAST  0x1FFu
+
+#define LINK_AP_NAME_MAX 16
+/* "0", "0x2000": as people write the AP's number or base address. Returns `out`. */
+const char *link_ap_name(uint32_t ap, char out[LINK_AP_NAME_MAX]);
 
 enum link_op {
     LINK_MEM_READ,
@@ -101,6 +106,11 @@ enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *
  */
 enum corral_err link_start_wire_log(struct link *link, const char *path, struct diag *d);
 bool link_wire_log_stopped(struct link *link, struct diag *d);
+
+/* An AP whose registers are the 4 KiB block at `address` behind `parent` (B16): memory accesses and AP
+ * registers (at 0xD00, as in ADIv6) of number `ap` then go there. The same again is no mistake. */
+enum corral_err link_add_nested_ap(struct link *link, uint32_t ap, uint32_t parent, uint64_t address,
+                                   struct diag *d);
 
 /* Forget cached SELECT, CSW and TAR (after a reset, or when another tool used the port). */
 void link_forget(struct link *link);

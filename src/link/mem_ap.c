@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory batches to DP and AP transfers. Cross-trigger sheet 2.1 (DP registers), 2.2 (WAIT, FAULT, posted
- * reads) and 2.3 (CSW, TAR, auto-increment); cases 12.B B12, B20, B23, B24.
+ * reads) and 2.3 (CSW, TAR, auto-increment); cases 12.B B12, B20, B23, B24. ADIv5 and, where DPIDR says
+ * version 3, ADIv6: an access port is then a base address, and its registers stand 0xD00 above it.
  *
  * Must not know what is read through it, and must never repeat an access that may have had its effect.
  */
@@ -13,14 +14,28 @@
 
 enum {
     DP_ABORT = 0x0,
+    DP_DPIDR = 0x0,
     DP_CTRL_STAT = 0x4,
     DP_SELECT = 0x8,
     DP_RDBUFF = 0xC,
+    /* Offsets in the AP's own registers: ADIv6 has them at ADIV6_REGISTERS. */
     AP_CSW = 0x00,
     AP_TAR = 0x04,
+    AP_TARH = 0x08,
     AP_DRW = 0x0C,
+    AP_CFG = 0xF4,
     AP_IDR = 0xFC,
+    ADIV6_REGISTERS = 0xD00,
 };
+
+/* DP registers of version 3 that need DPBANKSEL. */
+enum { BANK_DPIDR1 = 1, BANK_SELECT1 = 5, DP_SELECT1 = 0x4 };
+#define DPIDR_VERSION(v) ((v) >> 12 & 0xFu)
+#define DPIDR1_ASIZE     0x7Fu
+#define CFG_LA           2u
+#define IDR_TYPE(v)      ((v)&0xFu)
+#define IDR_AHB3         1u
+#define IDR_APB3         2u
 
 #define ABORT_CLEAR_ALL 0x1Eu
 #define ABORT_DAPABORT  0x01u
@@ -37,10 +52,25 @@ enum {
 #define WAIT_RETRIES 2000
 #define WAIT_NS      (100 * NS_PER_MS)
 
-#define MAX_APS 256
+/* So many times in a row without an answer, and the AP is left alone for so long (B24): the others must not
+ * be kept waiting by it. A core that only slept is asked again afterwards. */
+#define DEAD_AFTER 3
+#define DEAD_NS    NS_PER_S
+
+#define MAX_APS     256
+#define ADIV6_APS   64      /* remembered at a time */
+#define ADIV6_BLOCK 0x1000u /* an AP's registers */
 
 struct ap_cache {
+    bool used;
+    uint32_t ap;
+    unsigned waits; /* in a row */
+    bool dead;
+    struct deadline dead_until;
     bool present_known; /* IDR was read and is not zero */
+    bool large;         /* CFG.LA: has TARH */
+    bool tarh_known;
+    uint32_t tarh;
     bool csw_known;
     bool tar_known;
     uint32_t csw;
@@ -51,8 +81,11 @@ struct mem_ap {
     const struct link_backend *backend;
     void *ctx;
     struct host_clock *clock;
+    bool version_known;
+    bool adiv6;
     bool select_known;
     uint32_t select;
+    unsigned next_slot;
     /* The last AP write, whose failure shows only with a later transfer. */
     bool write_pending;
     struct link_access *write_access;
@@ -85,6 +118,19 @@ void mem_ap_forget(struct mem_ap *m)
         m->aps[i] = (struct ap_cache){false};
 }
 
+/* What is remembered of an AP. An ADIv5 number is its place; the base of an ADIv6 one takes the next. */
+static struct ap_cache *cache_of(struct mem_ap *m, uint32_t ap)
+{
+    if (!m->adiv6)
+        return &m->aps[ap % MAX_APS];
+    for (size_t i = 0; i < ADIV6_APS; i++)
+        if (m->aps[i].used && m->aps[i].ap == ap)
+            return &m->aps[i];
+    struct ap_cache *c = &m->aps[m->next_slot++ % ADIV6_APS];
+    *c = (struct ap_cache){.used = true, .ap = ap};
+    return c;
+}
+
 static bool is_posted(const struct mem_ap *m)
 {
     return m->backend->dap_posted != NULL;
@@ -109,11 +155,13 @@ static enum dap_ack transfer(struct mem_ap *m, bool posted, bool ap, bool read, 
 static enum corral_err describe(struct diag *d, enum corral_err code, const char *what, const char *space,
                                 uint32_t ap, uint64_t address)
 {
+    char name[LINK_AP_NAME_MAX];
+    link_ap_name(ap, name);
     if (strcmp(space, "dp") == 0)
         return diag_set(d, code, "the debug port answered %s at DP register 0x%02" PRIx64, what, address);
     if (strcmp(space, "ap") == 0)
-        return diag_set(d, code, "AP %" PRIu32 " answered %s at AP register 0x%02" PRIx64, ap, what, address);
-    return diag_set(d, code, "AP %" PRIu32 " answered %s at address 0x%08" PRIx64, ap, what, address);
+        return diag_set(d, code, "AP %s answered %s at AP register 0x%02" PRIx64, name, what, address);
+    return diag_set(d, code, "AP %s answered %s at address 0x%08" PRIx64, name, what, address);
 }
 
 static enum corral_err dead(struct mem_ap *m, const char *sentence, struct diag *d)
@@ -133,8 +181,9 @@ static enum corral_err recover(struct mem_ap *m, enum dap_ack ack, const char *s
 {
     uint32_t value = 0;
     /* The access that failed was under way through this AP: where its TAR stands now is not known. */
-    if (ap < MAX_APS && strcmp(space, "dp") != 0)
-        m->aps[ap].tar_known = m->aps[ap].csw_known = false;
+    struct ap_cache *c = strcmp(space, "dp") != 0 ? cache_of(m, ap) : NULL;
+    if (c)
+        c->tar_known = c->tarh_known = c->csw_known = false;
     m->write_pending = false;
 
     if (ack == DAP_ACK_WAIT) {
@@ -144,6 +193,10 @@ static enum corral_err recover(struct mem_ap *m, enum dap_ack ack, const char *s
         if (aborted != DAP_ACK_OK && aborted != DAP_ACK_FAULT && aborted != DAP_ACK_WAIT)
             return dead(m, "the target stopped answering", d);
         describe(d, CORRAL_ERR_LINK_WAIT, "WAIT without end", space, ap, address);
+        if (c && ++c->waits >= DEAD_AFTER) {
+            c->dead = true;
+            c->dead_until = deadline_in(m->clock, DEAD_NS);
+        }
         diag_hint(d,
                   "the transaction was aborted; the bus behind this access port may be stuck or unclocked");
         return CORRAL_ERR_LINK_WAIT;
@@ -198,19 +251,64 @@ static enum corral_err step(struct mem_ap *m, bool posted, bool ap, bool read, u
     return recover(m, ack, space, ap_number, address, d);
 }
 
-static enum corral_err set_select(struct mem_ap *m, uint32_t ap, uint32_t reg, struct diag *d)
+static enum corral_err write_select(struct mem_ap *m, uint32_t want, struct diag *d)
 {
-    uint32_t want = ap << 24 | (reg & 0xF0u);
     if (m->select_known && m->select == want)
         return CORRAL_OK;
     m->select_known = false;
     uint32_t value = want;
-    enum corral_err err = step(m, true, false, false, DP_SELECT, &value, "dp", ap, DP_SELECT, d);
+    enum corral_err err = step(m, true, false, false, DP_SELECT, &value, "dp", 0, DP_SELECT, d);
     if (err)
         return err;
     m->select = want;
     m->select_known = true;
     return CORRAL_OK;
+}
+
+/* `reg` is the register's offset in the AP: up to 0xFC in ADIv5, anywhere in 4 KiB in ADIv6. */
+static enum corral_err set_select(struct mem_ap *m, uint32_t ap, uint32_t reg, struct diag *d)
+{
+    return write_select(m, m->adiv6 ? ap | (reg & 0xFF0u) : ap << 24 | (reg & 0xF0u), d);
+}
+
+/* SELECT holds the lower half of an AP's address. The upper one must be 0 before the first access: where the
+ * port has it (addresses of more than 32 bits), another tool may have left it elsewhere. */
+static enum corral_err clear_select1(struct mem_ap *m, struct diag *d)
+{
+    uint32_t value = 0;
+    enum corral_err err = write_select(m, BANK_DPIDR1, d);
+    if (!err)
+        err = step(m, true, false, true, DP_DPIDR, &value, "dp", 0, DP_DPIDR, d);
+    if (err || (value & DPIDR1_ASIZE) <= 32)
+        return err;
+    err = write_select(m, BANK_SELECT1, d);
+    value = 0;
+    if (!err)
+        err = step(m, true, false, false, DP_SELECT1, &value, "dp", 0, DP_SELECT1, d);
+    return err;
+}
+
+/* Before the first access to an AP: what SELECT means depends on the port's version. */
+static enum corral_err know_version(struct mem_ap *m, struct diag *d)
+{
+    if (m->version_known)
+        return CORRAL_OK;
+    uint32_t dpidr = 0;
+    enum corral_err err = write_select(m, 0, d);
+    if (!err)
+        err = step(m, true, false, true, DP_DPIDR, &dpidr, "dp", 0, DP_DPIDR, d);
+    if (err)
+        return err;
+    m->adiv6 = DPIDR_VERSION(dpidr) >= 3;
+    if (m->adiv6)
+        err = clear_select1(m, d);
+    m->version_known = !err;
+    return err;
+}
+
+static uint32_t register_of(const struct mem_ap *m, uint32_t reg)
+{
+    return m->adiv6 ? ADIV6_REGISTERS + reg : reg;
 }
 
 static enum corral_err ap_read(struct mem_ap *m, uint32_t ap, uint32_t reg, uint32_t *value, struct diag *d)
@@ -234,23 +332,39 @@ static enum corral_err ap_write(struct mem_ap *m, uint32_t ap, uint32_t reg, uin
     return step(m, true, true, false, (uint8_t)(reg & 0xC), &value, "ap", ap, reg, d);
 }
 
-/* Make sure that the AP is there and CSW says `size` and the increment wanted. */
+static enum corral_err no_ap(uint32_t ap, struct diag *d)
+{
+    char name[LINK_AP_NAME_MAX];
+    return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %s", link_ap_name(ap, name));
+}
+
+/* Make sure that the AP is there, and know whether it has an upper half of TAR (B12). */
+static enum corral_err know_ap(struct mem_ap *m, struct ap_cache *c, uint32_t ap, struct diag *d)
+{
+    if (c->present_known)
+        return CORRAL_OK;
+    uint32_t idr = 0, cfg = 0;
+    enum corral_err err = ap_read(m, ap, register_of(m, AP_IDR), &idr, d);
+    if (err)
+        return err;
+    if (idr == 0)
+        return no_ap(ap, d);
+    /* AHB3 and APB2/3 end at 4 GiB whatever an old AP reads at CFG. */
+    if (IDR_TYPE(idr) != IDR_AHB3 && IDR_TYPE(idr) != IDR_APB3)
+        err = ap_read(m, ap, register_of(m, AP_CFG), &cfg, d);
+    if (err)
+        return err;
+    c->large = (cfg & CFG_LA) != 0;
+    c->present_known = true;
+    return CORRAL_OK;
+}
+
+/* Make sure that CSW says `size` and the increment wanted. */
 static enum corral_err set_csw(struct mem_ap *m, uint32_t ap, uint8_t size, bool increment, struct diag *d)
 {
-    struct ap_cache *c = &m->aps[ap];
-    if (!c->present_known) {
-        uint32_t idr = 0;
-        enum corral_err err = ap_read(m, ap, AP_IDR, &idr, d);
-        if (err)
-            return err;
-        if (idr == 0) {
-            diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, ap);
-            return CORRAL_ERR_NO_AP;
-        }
-        c->present_known = true;
-    }
+    struct ap_cache *c = cache_of(m, ap);
     if (!c->csw_known) {
-        enum corral_err err = ap_read(m, ap, AP_CSW, &c->csw, d);
+        enum corral_err err = ap_read(m, ap, register_of(m, AP_CSW), &c->csw, d);
         if (err)
             return err;
     }
@@ -260,7 +374,7 @@ static enum corral_err set_csw(struct mem_ap *m, uint32_t ap, uint8_t size, bool
     if (c->csw_known && c->csw == want)
         return CORRAL_OK;
     c->csw_known = false;
-    enum corral_err err = ap_write(m, ap, AP_CSW, want, d);
+    enum corral_err err = ap_write(m, ap, register_of(m, AP_CSW), want, d);
     if (err)
         return err;
     c->csw = want;
@@ -268,22 +382,32 @@ static enum corral_err set_csw(struct mem_ap *m, uint32_t ap, uint8_t size, bool
     return CORRAL_OK;
 }
 
-static enum corral_err set_tar(struct mem_ap *m, uint32_t ap, uint32_t address, struct diag *d)
+static enum corral_err set_tar(struct mem_ap *m, uint32_t ap, uint64_t address, struct diag *d)
 {
-    struct ap_cache *c = &m->aps[ap];
-    if (c->tar_known && c->tar == address)
+    struct ap_cache *c = cache_of(m, ap);
+    uint32_t low = (uint32_t)address, high = (uint32_t)(address >> 32);
+    enum corral_err err;
+    if (c->large && (!c->tarh_known || c->tarh != high)) {
+        c->tarh_known = false;
+        err = ap_write(m, ap, register_of(m, AP_TARH), high, d);
+        if (err)
+            return err;
+        c->tarh = high;
+        c->tarh_known = true;
+    }
+    if (c->tar_known && c->tar == low)
         return CORRAL_OK;
     c->tar_known = false;
-    enum corral_err err = ap_write(m, ap, AP_TAR, address, d);
+    err = ap_write(m, ap, register_of(m, AP_TAR), low, d);
     if (err)
         return err;
-    c->tar = address;
+    c->tar = low;
     c->tar_known = true;
     return CORRAL_OK;
 }
 
 /* DRW carries narrow data in the byte lanes of the address. */
-static uint32_t lanes_in(const struct link_access *a, uint32_t i, uint32_t address)
+static uint32_t lanes_in(const struct link_access *a, uint32_t i, uint64_t address)
 {
     const uint8_t *p = (const uint8_t *)a->data + (size_t)i * a->size;
     uint16_t half;
@@ -300,7 +424,7 @@ static uint32_t lanes_in(const struct link_access *a, uint32_t i, uint32_t addre
     }
 }
 
-static void lanes_out(struct link_access *a, uint32_t i, uint32_t address, uint32_t drw)
+static void lanes_out(struct link_access *a, uint32_t i, uint64_t address, uint32_t drw)
 {
     uint8_t *p = (uint8_t *)a->data + (size_t)i * a->size;
     uint16_t half = (uint16_t)(drw >> 8 * (address & 2));
@@ -318,9 +442,9 @@ static void lanes_out(struct link_access *a, uint32_t i, uint32_t address, uint3
 }
 
 /* Elements from `address` up to where TAR must be written again. */
-static uint32_t run_length(const struct link_access *a, uint32_t address, uint32_t left)
+static uint32_t run_length(const struct link_access *a, uint64_t address, uint32_t left)
 {
-    uint32_t room = (TAR_WRAP - address % TAR_WRAP) / a->size;
+    uint32_t room = (TAR_WRAP - (uint32_t)(address % TAR_WRAP)) / a->size;
     return left < room ? left : room;
 }
 
@@ -333,17 +457,17 @@ static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint32
     uint32_t values[BLOCK_WORDS];
     bool read = a->op == LINK_MEM_READ;
     while (n) {
-        uint32_t address = (uint32_t)a->address + first * a->size;
+        uint64_t address = a->address + (uint64_t)first * a->size;
         uint32_t k = n < BLOCK_WORDS ? n : BLOCK_WORDS, done = 0;
         for (uint32_t i = 0; i < k; i++)
-            values[i] = read ? 0 : lanes_in(a, first + i, address + i * a->size);
+            values[i] = read ? 0 : lanes_in(a, first + i, address + (uint64_t)i * a->size);
         enum dap_ack ack = m->backend->dap_block(m->ctx, read, AP_DRW, values, k, &done);
         done = done < k ? done : k;
         for (uint32_t i = 0; read && i < done; i++)
-            lanes_out(a, first + i, address + i * a->size, values[i]);
+            lanes_out(a, first + i, address + (uint64_t)i * a->size, values[i]);
         a->done += done;
         if (ack != DAP_ACK_OK)
-            return recover(m, ack, "mem", a->ap, address + (done < k ? done : k - 1) * a->size, d);
+            return recover(m, ack, "mem", a->ap, address + (uint64_t)(done < k ? done : k - 1) * a->size, d);
         first += k;
         n -= k;
     }
@@ -353,19 +477,19 @@ static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint32
 static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
                                 struct diag *d)
 {
-    uint32_t address = (uint32_t)a->address + first * a->size;
+    uint64_t address = a->address + (uint64_t)first * a->size;
     uint32_t value = 0;
     bool posted = is_posted(m);
     enum corral_err err = CORRAL_OK;
     for (uint32_t i = 0; i < n; i++) {
         /* On a posted wire a refusal here is about the element before. */
-        uint32_t about = address + (posted && i ? i - 1 : i) * a->size;
+        uint64_t about = address + (uint64_t)(posted && i ? i - 1 : i) * a->size;
         err = step(m, true, true, true, AP_DRW, &value, "mem", a->ap, about, d);
         if (err)
             return err;
         m->write_pending = false;
         if (!posted) {
-            lanes_out(a, first + i, address + i * a->size, value);
+            lanes_out(a, first + i, address + (uint64_t)i * a->size, value);
             a->done++;
         } else if (i) {
             lanes_out(a, first + i - 1, about, value);
@@ -373,7 +497,7 @@ static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_
         }
     }
     if (posted) {
-        uint32_t about = address + (n - 1) * a->size;
+        uint64_t about = address + (uint64_t)(n - 1) * a->size;
         err = step(m, true, false, true, DP_RDBUFF, &value, "mem", a->ap, about, d);
         if (err)
             return err;
@@ -386,9 +510,9 @@ static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_
 static enum corral_err write_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
                                  struct diag *d)
 {
-    uint32_t address = (uint32_t)a->address + first * a->size;
+    uint64_t address = a->address + (uint64_t)first * a->size;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = address + i * a->size;
+        uint64_t at = address + (uint64_t)i * a->size;
         uint32_t value = lanes_in(a, first + i, at);
         enum corral_err err = step(m, true, true, false, AP_DRW, &value, "mem", a->ap, at, d);
         if (err)
@@ -407,14 +531,22 @@ static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct di
     bool write = a->op == LINK_MEM_WRITE;
     /* A single element leaves TAR where it is, so that a register polled or written again needs no TAR. */
     bool increment = a->count > 1;
-    enum corral_err err = set_csw(m, a->ap, a->size, increment, d);
-    struct ap_cache *c = &m->aps[a->ap];
+    struct ap_cache *c = cache_of(m, a->ap);
+    enum corral_err err = know_ap(m, c, a->ap, d);
+    uint64_t size = (uint64_t)a->count * a->size;
+    if (!err && !c->large && (a->address > UINT32_MAX || a->address + size > UINT64_C(1) << 32)) {
+        char name[LINK_AP_NAME_MAX];
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "address 0x%" PRIx64 " is past AP %s's 32 bits",
+                        a->address, link_ap_name(a->ap, name));
+    }
+    if (!err)
+        err = set_csw(m, a->ap, a->size, increment, d);
     for (uint32_t i = 0; !err && i < a->count;) {
-        uint32_t address = (uint32_t)a->address + i * a->size;
+        uint64_t address = a->address + (uint64_t)i * a->size;
         uint32_t n = run_length(a, address, a->count - i);
         err = set_tar(m, a->ap, address, d);
         if (!err) /* CSW and TAR may both have been right while another AP was selected */
-            err = set_select(m, a->ap, AP_DRW, d);
+            err = set_select(m, a->ap, register_of(m, AP_DRW), d);
         if (err)
             break;
         if (m->backend->dap_block)
@@ -424,7 +556,7 @@ static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct di
         if (err)
             break;
         if (increment) {
-            c->tar = address + n * a->size;
+            c->tar = (uint32_t)address + n * a->size;
             c->tar_known = c->tar % TAR_WRAP != 0;
         }
         i += n;
@@ -445,10 +577,12 @@ static enum corral_err ap_register(struct mem_ap *m, struct link_access *a, stru
         memcpy(&value, a->data, sizeof(value));
         err = ap_write(m, a->ap, reg, value, d);
     }
-    struct ap_cache *c = &m->aps[a->ap];
-    if (a->op == LINK_AP_WRITE && reg == AP_CSW)
+    struct ap_cache *c = cache_of(m, a->ap);
+    if (a->op == LINK_AP_WRITE && reg == register_of(m, AP_CSW))
         c->csw_known = false;
-    if ((a->op == LINK_AP_WRITE && reg == AP_TAR) || reg == AP_DRW)
+    if (a->op == LINK_AP_WRITE && reg == register_of(m, AP_TARH))
+        c->tarh_known = false;
+    if ((a->op == LINK_AP_WRITE && reg == register_of(m, AP_TAR)) || reg == register_of(m, AP_DRW))
         c->tar_known = false;
     if (!err)
         a->done = 1;
@@ -469,6 +603,9 @@ static enum corral_err dp_register(struct mem_ap *m, struct link_access *a, stru
         return err;
     if (read) {
         memcpy(a->data, &value, sizeof(value));
+        /* ADIv5 is all that need not be asked for again: ADIv6 has SELECT1 to be looked at. */
+        if (reg == DP_DPIDR && m->select_known && (m->select & 0xF) == 0 && DPIDR_VERSION(value) < 3)
+            m->version_known = true;
     } else if (reg == DP_SELECT) {
         m->select = value;
         m->select_known = true;
@@ -479,24 +616,29 @@ static enum corral_err dp_register(struct mem_ap *m, struct link_access *a, stru
 
 enum corral_err mem_ap_access(struct mem_ap *m, struct link_access *a, struct diag *d)
 {
-    bool dp = a->op == LINK_DP_READ || a->op == LINK_DP_WRITE;
-    bool ap = a->op == LINK_AP_READ || a->op == LINK_AP_WRITE;
-    if (!dp && a->ap >= MAX_APS)
-        return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, a->ap);
-    if (ap && a->address > AP_IDR)
-        return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not an access port register", a->address);
-    switch (a->op) {
-    case LINK_MEM_READ:
-    case LINK_MEM_WRITE:
-        return memory(m, a, d);
-    case LINK_AP_READ:
-    case LINK_AP_WRITE:
-        return ap_register(m, a, d);
-    case LINK_DP_READ:
-    case LINK_DP_WRITE:
+    if (a->op == LINK_DP_READ || a->op == LINK_DP_WRITE)
         return dp_register(m, a, d);
+    bool ap = a->op == LINK_AP_READ || a->op == LINK_AP_WRITE;
+    enum corral_err err = know_version(m, d);
+    if (err)
+        return err;
+    if (m->adiv6 ? a->ap % ADIV6_BLOCK != 0 : a->ap >= MAX_APS)
+        return no_ap(a->ap, d);
+    if (ap && !m->adiv6 && a->address > AP_IDR)
+        return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not an access port register", a->address);
+    struct ap_cache *c = cache_of(m, a->ap);
+    if (c->dead && !deadline_passed(&c->dead_until)) {
+        char name[LINK_AP_NAME_MAX];
+        diag_set(d, CORRAL_ERR_LINK_WAIT, "AP %s is given up for now: its bus does not answer",
+                 link_ap_name(a->ap, name));
+        diag_hint(d, "the bus behind this access port may be stuck or unclocked; it is asked again later");
+        return CORRAL_ERR_LINK_WAIT;
     }
-    return diag_set(d, CORRAL_ERR_USAGE, "unknown kind of access");
+    c->dead = false;
+    err = ap ? ap_register(m, a, d) : memory(m, a, d);
+    if (err != CORRAL_ERR_LINK_WAIT)
+        cache_of(m, a->ap)->waits = 0;
+    return err;
 }
 
 enum corral_err mem_ap_finish(struct mem_ap *m, struct diag *d)

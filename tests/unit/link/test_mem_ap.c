@@ -421,15 +421,31 @@ static void test_what_cannot_be_is_refused_before_any_transfer(void **state)
     struct diag d = DIAG_INIT;
     uint32_t v = 0;
     open_bench(&b, true);
-    assert_int_equal(link_read32(b.link, 0, UINT64_C(0x100000000), &v, &d), CORRAL_ERR_UNSUPPORTED); /* B12 */
     assert_int_equal(link_read32(b.link, 0, 0xFFFFFFFE, &v, &d), CORRAL_ERR_USAGE);
-    struct link_access a = {.op = LINK_MEM_READ, .size = 4, .address = 0xFFFFFFFC, .count = 2, .data = &v};
-    assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_UNSUPPORTED);
-    a = (struct link_access){.op = LINK_MEM_READ, .size = 3, .address = 0, .count = 1, .data = &v};
+    struct link_access a =
+        (struct link_access){.op = LINK_MEM_READ, .size = 3, .address = 0, .count = 1, .data = &v};
     assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_USAGE);
     a = (struct link_access){.op = LINK_AP_READ, .size = 4, .address = 0x102, .count = 1, .data = &v};
     assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_USAGE);
+    a = (struct link_access){
+        .op = LINK_MEM_READ, .size = 4, .address = UINT64_MAX - 3, .count = 2, .data = &v};
+    assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_UNSUPPORTED);
     assert_int_equal(b.port.transfers, 0);
+    close_bench(&b);
+}
+
+static void test_b12_nothing_above_4_gib_without_large_addresses(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct diag d = DIAG_INIT;
+    uint32_t v[2] = {0};
+    open_bench(&b, true);
+    assert_int_equal(link_read32(b.link, 0, UINT64_C(0x100000000), v, &d), CORRAL_ERR_UNSUPPORTED);
+    assert_non_null(strstr(d.message, "32 bits"));
+    struct link_access a = {.op = LINK_MEM_READ, .size = 4, .address = 0xFFFFFFFC, .count = 2, .data = v};
+    assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_UNSUPPORTED);
+    assert_int_equal(b.port.drw_reads, 0);
     close_bench(&b);
 }
 
@@ -469,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_a_dead_wire_is_link_down),
         cmocka_unit_test(test_an_absent_ap_is_named),
         cmocka_unit_test(test_what_cannot_be_is_refused_before_any_transfer),
+        cmocka_unit_test(test_b12_nothing_above_4_gib_without_large_addresses),
         cmocka_unit_test(test_what_others_did_to_the_port_is_forgotten_on_request),
     };
     return cmocka_run_group_tests_name("link-mem-ap", tests, NULL, NULL);
