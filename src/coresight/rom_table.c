@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking ROM tables of class 1 and class 9. Cross-trigger sheet 2.4; cases B1 to B9. Reads only.
+ * Walking ROM tables of class 1 and class 9. Cross-trigger sheet 2.4; cases B1 to B10, B16. Reads only, but
+ * for what power_request.c asks for.
  *
  * Every table, depth and number of blocks is bounded; each block is visited once, so that a table which names
  * itself ends. A block that cannot be read is listed with its error and the walk goes on.
@@ -23,11 +24,17 @@
 #define CLASS9_ENTRIES64 256
 #define CHUNK            16 /* entries read at a time */
 
-enum { REG_DEVARCH = 0xFBC, REG_DEVID = 0xFC8, REG_PIDR4 = 0xFD0 };
+/* Of an entry. */
+#define POWERID_VALID 4u
+#define POWERID(e)    ((unsigned)((e) >> 4 & 0x1F))
 
 struct walk {
+    const struct cs_scan *scan;
     struct cs_topology *t;
     struct cs_space space;
+    bool gpr_sought, gpr_found; /* the granular power requester of this address space */
+    uint64_t gpr;
+    uint32_t on, off; /* domains that were asked for through it */
     uint64_t visited[MAX_VISITED];
     size_t visited_count;
     unsigned waits;
@@ -40,37 +47,14 @@ struct table {
     uint64_t address; /* of the 4 KiB block with the entries */
     bool class9;
     bool wide; /* 64-bit entries */
+    uint32_t devid;
     unsigned limit;
     size_t component; /* its number in the topology */
 };
 
-enum corral_err cs_read_words(const struct cs_space *s, uint64_t address, uint32_t *words, uint32_t count,
-                              struct diag *d)
+/* Keep count of what says that going on is useless. */
+static void watch(struct walk *w, enum corral_err err, const struct diag *d)
 {
-    if (s->ap >= 0) {
-        struct link_access a = {.op = LINK_MEM_READ,
-                                .size = 4,
-                                .ap = (uint32_t)s->ap,
-                                .address = address,
-                                .count = count,
-                                .data = words};
-        return link_execute(s->link, &a, 1, d);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t at = address + 4 * (uint64_t)i;
-        enum corral_err err =
-            link_read_ap(s->link, (uint32_t)(at & ~UINT64_C(0xFFF)), at & 0xFFF, &words[i], d);
-        if (err)
-            return err;
-    }
-    return CORRAL_OK;
-}
-
-/* Read, and keep count of what says that going on is useless. */
-static enum corral_err read_words(struct walk *w, uint64_t address, uint32_t *words, uint32_t count,
-                                  struct diag *d)
-{
-    enum corral_err err = cs_read_words(&w->space, address, words, count, d);
     if (err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL) {
         w->dead = err;
         w->given_up = true;
@@ -80,6 +64,13 @@ static enum corral_err read_words(struct walk *w, uint64_t address, uint32_t *wo
     w->waits = err == CORRAL_ERR_LINK_WAIT ? w->waits + 1 : 0;
     if (w->waits >= MAX_WAITS)
         w->given_up = true;
+}
+
+static enum corral_err read_words(struct walk *w, uint64_t address, uint32_t *words, uint32_t count,
+                                  struct diag *d)
+{
+    enum corral_err err = cs_read_words(&w->space, address, words, count, d);
+    watch(w, err, d);
     return err;
 }
 
@@ -105,47 +96,16 @@ static struct cs_component *add(struct walk *w)
         return NULL;
     }
     struct cs_component *c = &w->t->components[w->t->component_count++];
-    *c = (struct cs_component){.ap = w->space.ap, .name = "unknown"};
+    *c = (struct cs_component){.ap = w->space.ap, .table = -1, .name = "unknown"};
     return c;
 }
 
-enum found { FOUND_NOTHING, FOUND_BLOCK, FOUND_ERROR };
-
-/* Identification registers of the block at `address`. Only the low byte of each word counts (B7). */
-static enum found identify(struct walk *w, uint64_t address, struct cs_component *c, uint32_t *devid)
+static enum cs_found identify(struct walk *w, uint64_t address, struct cs_component *c, uint32_t *devid)
 {
-    uint32_t id[12], arch[5] = {0};
     struct diag d = DIAG_INIT;
-    *c = (struct cs_component){.ap = w->space.ap, .address = address, .name = "unknown"};
-    *devid = 0;
-    if (read_words(w, address + REG_PIDR4, id, 12, &d)) {
-        cs_error_text(c->error, d.message);
-        return FOUND_ERROR;
-    }
-    for (size_t i = 0; i < 12; i++)
-        id[i] &= 0xFF;
-    const uint32_t *cidr = &id[8], *pidr = &id[4];
-    if (cidr[0] != 0x0D || (cidr[1] & 0x0F) != 0 || cidr[2] != 0x05 || cidr[3] != 0xB1)
-        return FOUND_NOTHING; /* B6 */
-    c->component_class = (uint8_t)(cidr[1] >> 4);
-    c->part = (uint16_t)(pidr[0] | (pidr[1] & 0x0F) << 8);
-    bool jep = (pidr[2] & 0x08) != 0;
-    c->designer = (uint16_t)(pidr[1] >> 4 | (pidr[2] & 7) << 4 | (jep ? (id[0] & 0x0F) << 8 : 0));
-    if (c->component_class == CS_CLASS_CORESIGHT) {
-        if (read_words(w, address + REG_DEVARCH, arch, 5, &d)) {
-            cs_error_text(c->error, d.message);
-        } else {
-            c->archid = arch[0] & 1u << 20 ? (uint16_t)arch[0] : 0;
-            *devid = arch[3];
-            c->devtype = (uint8_t)arch[4];
-        }
-    }
-    /* The block named is the last one of a component that is larger than 4 KiB (B8). */
-    uint64_t before = ((UINT64_C(1) << (id[0] >> 4)) - 1) * 0x1000;
-    if (before <= address)
-        c->address = address - before;
-    c->name = cs_component_name(c);
-    return FOUND_BLOCK;
+    enum cs_found found = cs_identify(&w->space, address, c, devid, &d);
+    watch(w, d.code, &d);
+    return found;
 }
 
 static void note(struct walk *w, size_t component, const char *text)
@@ -178,7 +138,7 @@ static unsigned read_entries(struct walk *w, const struct table *table, unsigned
     return w->given_up ? 0 : n;
 }
 
-static void walk_block(struct walk *w, uint64_t address, unsigned depth);
+static void walk_block(struct walk *w, uint64_t address, int table, unsigned depth);
 
 /* Where an entry leads. False for one that leads nowhere; *end at the end of the table. */
 static bool follow(struct walk *w, const struct table *table, unsigned number, uint64_t entry,
@@ -194,16 +154,75 @@ static bool follow(struct walk *w, const struct table *table, unsigned number, u
         return false;
     }
     uint64_t sum = table->address + (entry & ~UINT64_C(0xFFF));
-    if (!table->wide)
-        sum = (uint32_t)sum; /* the offset is signed, added modulo 2^32 (B3) */
+    if (!table->wide) /* the offset is signed, added modulo 2^32 (B3) */
+        sum = (table->address & ~UINT64_C(0xFFFFFFFF)) | (uint32_t)sum;
     *address = sum;
-    if (sum > UINT32_MAX) {
+    if (sum > UINT32_MAX && !w->space.wide) {
         char text[CS_ERROR_MAX];
         snprintf(text, sizeof(text), "entry %u lies above 4 GiB", number);
         note(w, table->component, text);
         return false;
     }
     return true;
+}
+
+/* Looks for it among the table's entries that need no power, once a walk: those that do may stand before it.
+ */
+static void seek_gpr(struct walk *w, const struct table *table)
+{
+    uint64_t entries[CHUNK] = {0};
+    w->gpr_sought = true;
+    for (unsigned first = 0; first < table->limit; first += CHUNK) {
+        unsigned n = read_entries(w, table, first, entries);
+        for (unsigned i = 0; i < n; i++) {
+            uint64_t address;
+            bool end;
+            bool leads = follow(w, table, first + i, entries[i], &address, &end);
+            if (end || w->given_up)
+                return;
+            struct cs_component c;
+            uint32_t devid;
+            if (!leads || (entries[i] & POWERID_VALID) ||
+                identify(w, address, &c, &devid) != CS_FOUND_BLOCK || !cs_is_gpr(&c))
+                continue;
+            w->gpr_found = true;
+            w->gpr = address;
+            return;
+        }
+        if (n == 0)
+            return;
+    }
+}
+
+/* False where what the entry leads to is without power and stays so. */
+static bool has_power(struct walk *w, const struct table *table, unsigned number, uint64_t entry)
+{
+    if (!(entry & POWERID_VALID))
+        return true;
+    if (!table->class9 && !w->gpr_sought)
+        seek_gpr(w, table);
+    if (w->given_up)
+        return false;
+    if (!table->class9 && !w->gpr_found)
+        return true; /* nothing to ask: the blocks tell whether they can be read */
+    struct cs_domain domain = {.id = POWERID(entry),
+                               .class9 = table->class9,
+                               .devid = table->devid,
+                               .registers = table->class9 ? table->address : w->gpr};
+    uint32_t bit = 1u << domain.id;
+    if (!table->class9 && (w->on & bit))
+        return true;
+    char why[CS_ERROR_MAX] = "", text[CS_ERROR_MAX];
+    bool on = (table->class9 || !(w->off & bit)) && cs_power_domain(&w->space, &domain, why);
+    if (!table->class9)
+        *(on ? &w->on : &w->off) |= bit;
+    if (on)
+        return true;
+    if (why[0])
+        cs_refuse(w->t, w->space.ap, domain.registers, "%s", why);
+    snprintf(text, sizeof(text), "entry %u: power domain %u stays off", number, domain.id);
+    note(w, table->component, text);
+    return false;
 }
 
 static void walk_table(struct walk *w, const struct table *table, unsigned depth)
@@ -217,12 +236,12 @@ static void walk_table(struct walk *w, const struct table *table, unsigned depth
             bool leads = follow(w, table, first + i, entries[i], &address, &end);
             if (end)
                 return;
-            if (!leads)
+            if (!leads || !has_power(w, table, first + i, entries[i]))
                 continue;
             if (depth + 1 >= MAX_DEPTH)
                 note(w, table->component, "tables are nested too deeply");
             else
-                walk_block(w, address, depth + 1);
+                walk_block(w, address, (int)table->component, depth + 1);
             if (w->given_up)
                 return;
         }
@@ -231,46 +250,48 @@ static void walk_table(struct walk *w, const struct table *table, unsigned depth
     }
 }
 
-/* An ADIv6 access port found in the root: an AP, not a component. */
-static void add_ap(struct walk *w, uint64_t address)
+/* An access port in a table is an AP, too: in an ADIv6 root at its own address, in memory behind this AP. */
+static void found_ap(struct walk *w, uint64_t address)
 {
-    struct cs_topology *t = w->t;
-    if (t->ap_count >= CS_MAX_APS || address > INT32_MAX) {
-        t->cut = true;
-        return;
-    }
-    struct cs_ap *ap = &t->aps[t->ap_count++];
-    struct diag d = DIAG_INIT;
-    *ap = (struct cs_ap){.ap = (uint32_t)address};
-    enum corral_err err = link_read_ap(w->space.link, ap->ap, 0xDFC, &ap->idr, &d);
-    if (err)
-        cs_error_text(ap->error, d.message);
+    enum corral_err err = CORRAL_OK;
+    if (w->space.ap >= 0)
+        err = cs_add_nested_ap(w->scan, cs_free_nested_number(w->scan), (uint32_t)w->space.ap, address);
+    else if (address > INT32_MAX)
+        w->t->cut = true;
     else
-        cs_read_base(w->space.link, ap, 0xD00, &err);
+        cs_add_ap(w->scan, (uint32_t)address, 0xD00, &err);
+    struct diag d = DIAG_INIT;
+    if (err)
+        diag_set(&d, err, "the debug port does not answer any more");
+    if (err)
+        watch(w, err, &d);
 }
 
-static void walk_block(struct walk *w, uint64_t address, unsigned depth)
+static void walk_block(struct walk *w, uint64_t address, int named_by, unsigned depth)
 {
     struct cs_component found;
     uint32_t devid;
     if (!visit(w, address))
         return; /* B4 */
-    enum found what = identify(w, address, &found, &devid);
-    if (what == FOUND_NOTHING || w->dead)
+    enum cs_found what = identify(w, address, &found, &devid);
+    if (what == CS_FOUND_NOTHING || w->dead)
         return;
-    if (w->space.ap < 0 && found.archid == CS_ARCHID_MEM_AP && found.component_class == CS_CLASS_CORESIGHT) {
-        add_ap(w, address);
+    bool mem_ap = found.archid == CS_ARCHID_MEM_AP && found.component_class == CS_CLASS_CORESIGHT;
+    if (mem_ap)
+        found_ap(w, address);
+    if (mem_ap && w->space.ap < 0)
         return;
-    }
     struct cs_component *c = add(w);
     if (!c)
         return;
     *c = found;
+    c->table = named_by;
     if (!cs_is_rom_table(c))
         return;
     struct table table = {
         .address = address,
         .class9 = c->component_class == CS_CLASS_CORESIGHT,
+        .devid = devid,
         .component = (size_t)(c - w->t->components),
     };
     table.wide = table.class9 && (devid & 0xF) == 1;
@@ -278,26 +299,23 @@ static void walk_block(struct walk *w, uint64_t address, unsigned depth)
     walk_table(w, &table, depth);
 }
 
-enum corral_err cs_walk(struct link *link, struct cs_topology *t, int32_t ap, uint64_t address, bool sure,
-                        struct diag *d)
+enum corral_err cs_walk(const struct cs_scan *scan, int32_t ap, uint64_t address, bool sure, struct diag *d)
 {
+    struct cs_topology *t = scan->t;
     struct walk *w = calloc(1, sizeof(*w));
     if (!w)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    w->scan = scan;
     w->t = t;
-    w->space = (struct cs_space){link, ap};
+    w->space = cs_space_of(scan, ap);
     w->d = d;
     size_t before = t->component_count;
     size_t aps_before = t->ap_count;
-    if (!sure) {
-        /* BASE says "not present" and still names an address: only a table there is believed. */
-        struct cs_component probe;
-        uint32_t devid;
-        if (identify(w, address, &probe, &devid) == FOUND_BLOCK && cs_is_rom_table(&probe))
-            walk_block(w, address, 0);
-    } else {
-        walk_block(w, address, 0);
-    }
+    /* BASE says "not present" and still names an address: only a table there is believed. */
+    struct cs_component probe;
+    uint32_t devid;
+    if (sure || (identify(w, address, &probe, &devid) == CS_FOUND_BLOCK && cs_is_rom_table(&probe)))
+        walk_block(w, address, -1, 0);
     enum corral_err err = w->dead;
     for (size_t i = 0; sure && ap >= 0 && i < t->ap_count; i++) {
         if (t->aps[i].ap != (uint32_t)ap || t->aps[i].error[0])
@@ -310,62 +328,4 @@ enum corral_err cs_walk(struct link *link, struct cs_topology *t, int32_t ap, ui
     }
     free(w);
     return err;
-}
-
-/* ADIv6: the root table is reached through AP registers, BASEPTR0 says where it is (sheet 2.1). */
-static enum corral_err scan_root(struct link *link, struct cs_topology *t, struct diag *d)
-{
-    uint32_t low = 0, high = 0;
-    enum corral_err err = link_write_dp(link, 0x8, 2, d);
-    if (!err)
-        err = link_read_dp(link, 0x0, &low, d);
-    if (!err)
-        err = link_write_dp(link, 0x8, 3, d);
-    if (!err)
-        err = link_read_dp(link, 0x0, &high, d);
-    if (!err)
-        err = link_write_dp(link, 0x8, 0, d);
-    if (err || !(low & 1) || high)
-        return err;
-    return cs_walk(link, t, -1, low & ~0xFFFu, true, d);
-}
-
-struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, struct diag *d)
-{
-    (void)hints;
-    uint32_t dpidr = 0;
-    struct cs_topology *t = calloc(1, sizeof(*t));
-    if (!t) {
-        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-        return NULL;
-    }
-    enum corral_err err = dp_power_up(link, d);
-    if (!err)
-        err = link_read_dp(link, 0x0, &dpidr, d);
-    if (!err)
-        err = (dpidr >> 12 & 0xF) >= 3 ? scan_root(link, t, d) : cs_list_aps(link, t, d);
-    for (size_t i = 0; !err && i < t->ap_count; i++) {
-        bool sure;
-        const struct cs_ap *ap = &t->aps[i];
-        bool mem_ap = (ap->idr >> 13 & 0xF) == 8;
-        if (!mem_ap || ap->error[0] || ap->ap > INT32_MAX || !cs_base_usable(ap->base, &sure))
-            continue;
-        if (ap->base > UINT32_MAX) {
-            cs_error_text(t->aps[i].error, "its ROM table lies above 4 GiB");
-            continue;
-        }
-        err = cs_walk(link, t, (int32_t)ap->ap, ap->base & ~UINT64_C(0xFFF), sure, d);
-    }
-    if (!err)
-        err = cs_bind(link, t, d);
-    if (err) {
-        cs_topology_free(t);
-        return NULL;
-    }
-    return t;
-}
-
-void cs_topology_free(struct cs_topology *t)
-{
-    free(t);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding what is there: debug port power-up, access ports, ROM tables, components, cores and their CTIs.
- * The cross-trigger sheet 2.1, 2.3 to 2.5, 1.3 and 1.5. Reads only (but for DP power-up and AP set-up).
+ * The cross-trigger sheet 2.1, 2.3 to 2.5, 1.3 and 1.5. Reads only, but for DP power-up, AP set-up and the
+ * power requests of what a ROM table says is in a domain of its own (B10); those stay until the port is
+ * powered down.
  */
 #ifndef CORRAL_CORESIGHT_ROM_TABLE_H
 #define CORRAL_CORESIGHT_ROM_TABLE_H
@@ -23,6 +25,7 @@ struct cs_component {
     uint16_t part;
     uint8_t devtype;
     uint16_t archid;
+    int table;                /* number of the ROM table that names it; -1 = the AP's BASE, or a hint */
     const char *name;         /* a string literal: "ROM table", "CTI", "SCS", ... or "unknown" */
     char error[CS_ERROR_MAX]; /* "" or why it could not be read */
 };
@@ -31,6 +34,7 @@ struct cs_ap {
     uint32_t ap;
     uint32_t idr;
     uint64_t base;
+    bool wide;   /* CFG.LA: its memory does not end at 4 GiB */
     bool nested; /* behind another AP (B16), see hints.h */
     uint32_t parent;
     uint64_t address;
