@@ -9,10 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/cli.h"
-#include "sim/board_file.h"
-#include "sim/board_options.h"
-#include "sim/front_server.h"
+#include "cli/sim_board.h"
 #include "sim/profile_target.h"
 #include "sim/tlog_device.h"
 
@@ -32,7 +29,7 @@ enum {
     OPT_STLINK,
     OPT_CMSIS_DAP,
     OPT_PACE,
-    OPT_NOT_YET,
+    OPT_SHM,
     OPT_BOARD /* and behind it: a switch of the board's each */
 };
 
@@ -53,7 +50,7 @@ static const struct option own_options[] = {
     {"stlink", required_argument, NULL, OPT_STLINK},
     {"jtag", required_argument, NULL, OPT_JTAG},
     {"cmsis-dap", required_argument, NULL, OPT_CMSIS_DAP},
-    {"shm", required_argument, NULL, OPT_NOT_YET},
+    {"shm", required_argument, NULL, OPT_SHM},
     {"pace", required_argument, NULL, OPT_PACE},
     {"help", no_argument, NULL, 'h'},
 };
@@ -167,101 +164,16 @@ static int serve_profile(const struct cli *cli, const struct profile_target_opti
     return err != CORRAL_OK ? cli_fail(cli, &d) : exit_code;
 }
 
-struct front_options {
-    unsigned count;
-    const struct front_kind *kind[FRONT_SERVER_FRONTS];
-    uint16_t port[FRONT_SERVER_FRONTS];
-    enum front_pace pace;
-    struct board_options board;
-};
-
-static void print_front_json(const struct front_server_report *r)
-{
-    fputs("{\"fronts\":[", stdout);
-    for (unsigned i = 0; i < r->fronts; i++) {
-        const struct front_report *f = &r->front[i];
-        printf("%s{\"name\":\"%s\",\"clients\":%" PRIu64 ",\"put_off\":%" PRIu64 ",\"nonsense\":%" PRIu64
-               ",\"transfers\":%" PRIu64 "}",
-               i ? "," : "", f->name, f->clients, f->put_off, f->nonsense, f->transfers);
-    }
-    printf("],\"wire_clocks\":%" PRIu64 ",\"board_seconds\":%.6f,\"fell_behind_seconds\":%.6f}\n",
-           r->wire_clocks, r->board_seconds, r->fell_behind_seconds);
-}
-
-static void print_front_report(const struct front_server_report *r)
-{
-    for (unsigned i = 0; i < r->fronts; i++) {
-        const struct front_report *f = &r->front[i];
-        printf("%s: %" PRIu64 " clients (%" PRIu64 " did not read, %" PRIu64
-               " spoke something else), %" PRIu64 " transfers\n",
-               f->name, f->clients, f->put_off, f->nonsense, f->transfers);
-    }
-    printf("%.3f s of the board, %" PRIu64 " wire clocks\n", r->board_seconds, r->wire_clocks);
-    if (r->fell_behind_seconds > 0)
-        printf("this machine was %.3f s too slow for the board\n", r->fell_behind_seconds);
-}
-
-/* The ports are said also with --quiet where one was left open: nobody could find it otherwise. */
-static enum corral_err open_fronts(const struct cli *cli, const struct front_options *o,
-                                   struct front_server *s, struct diag *d)
-{
-    for (unsigned i = 0; i < o->count; i++) {
-        uint16_t port = o->port[i];
-        enum corral_err err = front_server_add(s, o->kind[i], &port, d);
-        if (err != CORRAL_OK)
-            return err;
-        if (!cli->quiet || o->port[i] == 0)
-            fprintf(stderr, "corral: %s listens on 127.0.0.1:%u\n", o->kind[i]->name, port);
-    }
-    return CORRAL_OK;
-}
-
-static int serve_fronts(const struct cli *cli, const struct front_options *o)
-{
-    struct diag d = DIAG_INIT;
-    const atomic_bool *stop = cli_stop_flag();
-    struct front_server_report report;
-    struct board *b = board_new(&o->board.config, &d);
-    if (!b)
-        return cli_fail(cli, &d);
-    enum corral_err err = board_load_words(b, o->board.elf, &d);
-    struct front_server *s = err == CORRAL_OK ? front_server_new(b, o->pace, 0, &d) : NULL;
-    if (!s || open_fronts(cli, o, s, &d) != CORRAL_OK) {
-        front_server_free(s);
-        board_free(b);
-        return cli_fail(cli, &d);
-    }
-    err = front_server_run(s, stop, &d);
-    front_server_get_report(s, &report);
-    front_server_free(s);
-    board_free(b);
-    if (cli->json)
-        print_front_json(&report);
-    else
-        print_front_report(&report);
-    return err != CORRAL_OK ? cli_fail(cli, &d) : 0;
-}
-
 struct sim_options {
     struct tlog_device_options device;
     struct profile_target_options target;
-    struct front_options fronts;
+    struct sim_board fronts;
     bool profile, device_only, profile_only, fronts_only; /* what was asked for, and with whose options */
     bool seed;                                            /* of the profiled board, or of the fronts' */
 };
 
-static int not_yet(const struct cli *cli)
-{
-    struct diag d = DIAG_INIT;
-    diag_set(&d, CORRAL_ERR_UNSUPPORTED, "sim: this version does not have that front");
-    diag_hint(&d, "--jtag, --stlink, --cmsis-dap, --tlog-device and --profile-control are what there is; the "
-                  "virtual board is also "
-                  "there as --link sim");
-    return cli_fail(cli, &d);
-}
-
 static bool add_front(const struct cli *cli, const struct cli_command *command, const char *option,
-                      const struct front_kind *kind, struct front_options *o)
+                      const struct front_kind *kind, struct sim_board *o)
 {
     uint64_t port = 0;
     if (!cli_parse_u64(cli, command, option, optarg, 0, 65535, &port))
@@ -300,6 +212,9 @@ static bool take_front_option(const struct cli *cli, const struct cli_command *c
         return add_front(cli, command, "--stlink", &front_stlink, &o->fronts);
     case OPT_CMSIS_DAP:
         return add_front(cli, command, "--cmsis-dap", &front_cmsis_dap, &o->fronts);
+    case OPT_SHM:
+        o->fronts.shm = optarg;
+        return true;
     default: /* OPT_PACE */
         good = take_pace(cli, command, &o->fronts.pace);
         break;
@@ -356,7 +271,7 @@ static int take_option(const struct cli *cli, const struct cli_command *command,
         break;
     case OPT_CONTROL:
         o->device.control = optarg;
-        o->device_only = true;
+        o->fronts.control = optarg;
         break;
     case OPT_PROFILE_CONTROL:
         good = cli_parse_u64(cli, command, "--profile-control", optarg, 0, 65535, &value);
@@ -372,8 +287,6 @@ static int take_option(const struct cli *cli, const struct cli_command *command,
         good = cli_parse_seconds(cli, command, "--seconds", optarg, 0.001, 1e6, &o->target.seconds);
         o->profile_only = true;
         break;
-    case OPT_NOT_YET:
-        return not_yet(cli);
     default:
         good = c >= OPT_BOARD ? take_board_option(cli, command, c, o) : take_front_option(cli, command, c, o);
         break;
@@ -398,19 +311,24 @@ static int run_sim(const struct cli *cli, const struct cli_command *command, int
     }
     if (optind < argc)
         return cli_usage(&local, command, "sim: '%s' is one word too many", argv[optind]);
-    if ((o.fronts.count > 0) + o.profile + (o.device.socket != NULL) > 1)
+    bool board = o.fronts.count > 0 || o.fronts.shm;
+    if (board + o.profile + (o.device.socket != NULL) > 1)
+        return cli_usage(
+            &local, command,
+            "sim: --tlog-device, --profile-control and the board behind probes are devices of their "
+            "own; run one each");
+    if (!board && !o.profile && !o.device.socket)
         return cli_usage(&local, command,
-                         "sim: --tlog-device, --profile-control and debug probes are devices of their own; "
-                         "run one each");
-    if (!o.fronts.count && !o.profile && !o.device.socket)
-        return cli_usage(&local, command,
-                         "sim: nothing to emulate; --jtag PORT, --stlink PORT, --cmsis-dap PORT, "
+                         "sim: nothing to emulate; --jtag PORT, --stlink PORT, --cmsis-dap PORT, --shm PATH, "
                          "--tlog-device SOCKET and --profile-control PORT are what there is");
-    if ((o.device_only && !o.device.socket) || (o.profile_only && !o.profile) ||
-        (o.fronts_only && !o.fronts.count) || (o.seed && o.device.socket))
+    if ((o.device_only && !o.device.socket) || (o.profile_only && !o.profile) || (o.fronts_only && !board) ||
+        (o.seed && o.device.socket) || (o.fronts.control && o.profile))
         return cli_usage(&local, command, "sim: an option belongs to another device than the one asked for");
-    if (o.fronts.count)
-        return serve_fronts(&local, &o.fronts);
+    if (board && !o.fronts.count && o.fronts.pace == FRONT_PACE_WIRE)
+        return cli_usage(&local, command,
+                         "sim: without a probe nothing moves the board; --pace real or --pace max does");
+    if (board)
+        return sim_board_serve(&local, &o.fronts);
     if (o.profile)
         return serve_profile(&local, &o.target);
     if (!o.device.ram)
@@ -427,8 +345,8 @@ const struct cli_command cmd_sim = {
         "[--rate N]\n"
         "                           [--misbehave LIST]\n"
         "       corral [--json] sim --profile-control PORT [--profile-port P] [--seconds S] [--seed N]\n"
-        "       corral [--json] sim [--jtag PORT] [--stlink PORT] [--cmsis-dap PORT] [--pace wire|real|max]\n"
-        "                           [--elf A.elf[,B.elf]] [--seed N] [--ctm-latency N]\n"
+        "       corral [--json] sim [--jtag PORT] [--stlink PORT] [--cmsis-dap PORT] [--shm PATH]\n"
+        "                           [--pace wire|real|max] [--control SOCKET] [SWITCH...]\n"
         "\n"
         "Be the device behind QEMU's ivshmem-doorbell, and the firmware in it: message queues and "
         "registers in\n"
@@ -465,10 +383,28 @@ const struct cli_command cmd_sim = {
         "  --jtag PORT           OpenOCD's remote_bitbang\n"
         "  --stlink PORT         an ST-Link V3 behind ST's stlink-server\n"
         "  --cmsis-dap PORT      Arm's probe protocol over TCP, as OpenOCD has it after 0.12\n"
+        "  --shm PATH            the board's SRAM is this file, for --link shm:PATH@0x20000000\n"
         "  --pace P              what moves the board: wire = only the probes' clocks (default),\n"
         "                        real = real time, max = as fast as this machine can\n"
-        "  --elf A.elf[,B.elf]   the cores' programs instead of the built-in ones\n"
+        "  --control SOCKET      take commands there, a line each: docs/board.md \"Control\"\n"
+        "\n"
+        "The board's switches, also for --link sim as the key board: of a configuration file; one value is\n"
+        "for both cores:\n"
+        "\n"
+        "  --identity A[,B]      m7 (default), m4, m33 or m0plus\n"
+        "  --core-hz A[,B]       the cores' clocks (default 100000000)\n"
+        "  --adiv6               a debug port of version 3, whose access ports lie in an address space\n"
+        "  --separate-ctm        the cross trigger interfaces are not connected to each other\n"
+        "  --level-halted        HALTED is a level, not a pulse\n"
         "  --ctm-latency N       core cycles from one cross trigger interface to the other (default 3)\n"
+        "  --cti-base A[,B]      where the cross trigger interfaces are (default 0xE0042000)\n"
+        "  --no-cti CORE         core0, core1 or both have none\n"
+        "  --held-in-reset CORE  until the other core or the debugger lets it go\n"
+        "  --unpowered CORE      until `power CORE on` of --control\n"
+        "  --sleep-stops-clock CORE  asleep it cannot be reached\n"
+        "  --no-debug CORE       its debug is locked\n"
+        "  --seed N              of the firmware's random numbers (default 1)\n"
+        "  --elf A.elf[,B.elf]   the cores' programs instead of the built-in ones\n"
         "\n"
         "Exit code 1 when the device caught itself at a store that it must not do.\n"
         "\n"

@@ -177,7 +177,7 @@ struct board *board_new(const struct board_config *config, struct diag *d)
     if (b) {
         b->config = filled;
         b->hz = hz;
-        b->sram = calloc(1, BOARD_SRAM_SIZE);
+        b->sram = b->config.sram ? b->config.sram : calloc(1, BOARD_SRAM_SIZE);
     }
     if (!b || !b->sram || !core_init(b, 0) || !core_init(b, 1)) {
         board_free(b);
@@ -200,7 +200,8 @@ void board_free(struct board *b)
         free(b->core[n].decoded);
         free(b->core[n].pc_count);
     }
-    free(b->sram);
+    if (!b->config.sram)
+        free(b->sram);
     free(b->log.records);
     free(b->bus_log.records);
     free(b);

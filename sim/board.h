@@ -46,6 +46,7 @@ struct board_config {
     bool ctm_latency_set;
     uint32_t deadline_us;
     uint64_t seed;
+    uint8_t *sram;     /* BOARD_SRAM_SIZE bytes for the SRAM, the caller's, or NULL */
     bool count_pcs;    /* keep board_pc_count */
     bool log_accesses; /* keep board_bus_log */
     void (*datagram)(void *ctx, unsigned core, const uint8_t *data, size_t size);
@@ -114,6 +115,8 @@ void board_ap_mend(struct board *b);
 /* A transfer came while another one waited: STICKYORUN, where overrun detection is on. For who counts the
  * wire clocks himself; board_dap_transfer does it. */
 void board_dap_overrun(struct board *b);
+/* An access that was answered with WAIT, once more: an overrun meanwhile has lost others, not this one. */
+unsigned board_dap_access_again(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value);
 
 /* The board's own log of every halt and restart. */
 struct board_record {

@@ -3,11 +3,17 @@
 #include "sim/board_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "sim/identity.h"
+#include "sim/board_map.h"
 
 #define IMAGE_MAX (64u << 20) /* no ELF file for 256 KiB of flash is larger */
 #define STEP      (64u << 10)
@@ -73,9 +79,9 @@ static enum corral_err load_built_in(struct board *b, struct diag *d)
     enum corral_err err = CORRAL_OK;
 
     for (unsigned core = 0; core < BOARD_CORES && err == CORRAL_OK; core++) {
-        const uint8_t *image = core ? board_image_core1 : board_image_core0;
-        const uint8_t *end = core ? board_image_core1_end : board_image_core0_end;
-        err = board_load_elf(b, core, image, (size_t)((uintptr_t)end - (uintptr_t)image), d);
+        size_t size = 0;
+        const uint8_t *image = board_identity_image(board_get_config(b)->identity[core], core, &size);
+        err = board_load_elf(b, core, image, size, d);
     }
     return err;
 }
@@ -96,4 +102,41 @@ enum corral_err board_load_words(struct board *b, const char *words, struct diag
     if (err == CORRAL_OK && comma)
         err = load_file(b, 1, comma + 1, d);
     return err;
+}
+
+enum corral_err board_map_sram(const char *path, uint8_t **sram, struct diag *d)
+{
+    char name[160];
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const char *why = NULL;
+
+    text_escape((const uint8_t *)path, strlen(path), name, sizeof(name));
+    if (fd < 0 || fstat(fd, &st) != 0)
+        why = strerror(errno);
+    else if (!S_ISREG(st.st_mode))
+        why = "it is no regular file";
+    else if (st.st_size != 0 && st.st_size != BOARD_SRAM_SIZE)
+        why = "there is a file of another size, which stays as it is";
+    else if (ftruncate(fd, BOARD_SRAM_SIZE) != 0)
+        why = strerror(errno);
+    void *map = why ? MAP_FAILED : mmap(NULL, BOARD_SRAM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (!why && map == MAP_FAILED)
+        why = strerror(errno);
+    if (fd >= 0)
+        close(fd);
+    if (why) {
+        diag_set(d, CORRAL_ERR_IO, "the board's SRAM cannot be the file %s: %s", name, why);
+        diag_object(d, "%s", name);
+        return CORRAL_ERR_IO;
+    }
+    memset(map, 0, BOARD_SRAM_SIZE);
+    *sram = map;
+    return CORRAL_OK;
+}
+
+void board_unmap_sram(uint8_t *sram)
+{
+    if (sram)
+        munmap(sram, BOARD_SRAM_SIZE);
 }

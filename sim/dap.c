@@ -199,6 +199,15 @@ void board_dap_overrun(struct board *b)
         b->dap.ctrl |= CTRL_STICKYORUN;
 }
 
+unsigned board_dap_access_again(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value)
+{
+    uint32_t overrun = b->dap.ctrl & CTRL_STICKYORUN;
+    b->dap.ctrl &= ~CTRL_STICKYORUN;
+    unsigned ack = board_dap_access(b, ap, read, addr, value);
+    b->dap.ctrl |= overrun;
+    return ack;
+}
+
 unsigned board_dap_transfer(struct board *b, bool ap, bool read, uint8_t addr, uint32_t *value)
 {
     board_dap_idle(b, BOARD_CLOCKS_PER_TRANSFER);

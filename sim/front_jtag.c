@@ -89,23 +89,27 @@ static void pass_clocks(struct jtag *j)
     j->clocks = 0;
 }
 
-static unsigned transfer(struct jtag *j, bool ap, bool read, uint8_t addr, uint32_t *value)
+/* `again`: this access has been answered with WAIT before. */
+static unsigned transfer(struct jtag *j, bool again, bool ap, bool read, uint8_t addr, uint32_t *value)
 {
+    struct board *b = j->front.board;
+
     pass_clocks(j);
     j->front.transfers++;
-    return board_dap_access(j->front.board, ap, read, addr, value);
+    return again ? board_dap_access_again(b, ap, read, addr, value)
+                 : board_dap_access(b, ap, read, addr, value);
 }
 
 static void clear_sticky(struct jtag *j)
 {
     uint32_t value = ABORT_CLEAR_ALL;
-    transfer(j, false, false, DP_ABORT, &value);
+    transfer(j, false, false, false, DP_ABORT, &value);
 }
 
 /* The pending access once more; it stays pending when the debug port says WAIT. */
 static void perform(struct jtag *j)
 {
-    bool ap = j->pending_ap;
+    bool ap = j->pending_ap, again = j->pending;
     bool read = j->request & 1u;
     uint8_t addr = (uint8_t)((j->request >> 1 & 3u) << 2);
     uint32_t value = (uint32_t)(j->request >> 3);
@@ -119,9 +123,9 @@ static void perform(struct jtag *j)
         clear_sticky(j);
         value &= ~CTRL_STICKY;
     }
-    ack = transfer(j, ap, read, addr, &value);
+    ack = transfer(j, again, ap, read, addr, &value);
     if (ack == TRANSFER_OK && ap && read) /* what the access gave, not the one before */
-        ack = transfer(j, false, true, DP_RDBUFF, &value);
+        ack = transfer(j, again, false, true, DP_RDBUFF, &value);
     if (ack == TRANSFER_OK && read)
         j->result = value;
     j->pending = ack == TRANSFER_WAIT;

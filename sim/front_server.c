@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/host_clock.h"
+#include "sim/board_control.h"
+#include "sim/control_socket.h"
 
 #define PATIENCE_MS 10000
 #define LOOK_MS     100               /* how often the stop flag is looked at when nothing happens */
@@ -28,7 +30,8 @@
 
 struct station {
     struct front *front;
-    int listener, client;
+    int listener, client; /* -1 = none; of the listener: the probe is gone */
+    uint16_t port;
     bool closing; /* hang up when the answers are sent */
     int64_t stuck_since;
     size_t in_size, out_from, out_size;
@@ -42,7 +45,13 @@ struct front_server {
     int64_t patience_ns;
     unsigned count;
     struct station *station[FRONT_SERVER_FRONTS];
-    int64_t due, behind_ns; /* pace real: the host time that the board has reached */
+    bool controlled;
+    struct control_socket socket;
+    struct board_control control;
+    bool awaited; /* the probes' state of `control` comes into force after so many transfers: */
+    uint64_t turning_point;
+    enum board_probes probes; /* the one in force */
+    int64_t due, behind_ns;   /* pace real: the host time that the board has reached */
 };
 
 static int64_t now_ns(void)
@@ -87,10 +96,13 @@ void front_server_free(struct front_server *s)
     for (unsigned i = 0; i < s->count; i++) {
         struct station *t = s->station[i];
         hang_up(t);
-        close(t->listener);
+        if (t->listener >= 0)
+            close(t->listener);
         t->front->kind->release(t->front);
         free(t);
     }
+    if (s->controlled)
+        control_socket_close(&s->socket);
     free(s);
 }
 
@@ -141,8 +153,66 @@ enum corral_err front_server_add(struct front_server *s, const struct front_kind
         free(t);
         return CORRAL_ERR_IO;
     }
+    t->port = *port;
     s->station[s->count++] = t;
     return CORRAL_OK;
+}
+
+enum corral_err front_server_control(struct front_server *s, const char *path, struct diag *d)
+{
+    enum corral_err err = control_socket_open(&s->socket, path, d);
+    s->controlled = err == CORRAL_OK;
+    s->control.board = s->board;
+    return err;
+}
+
+static uint64_t transfers(const struct front_server *s)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < s->count; i++)
+        sum += s->station[i]->front->transfers;
+    return sum;
+}
+
+/* What a controller asked for, once its time has come. */
+static void turn(struct front_server *s)
+{
+    if (!s->awaited || transfers(s) < s->turning_point)
+        return;
+    s->awaited = false;
+    s->probes = s->control.probes;
+    for (unsigned i = 0; i < s->count; i++) {
+        struct station *t = s->station[i];
+        if (s->probes == BOARD_PROBES_GONE) {
+            hang_up(t);
+            if (t->listener >= 0)
+                close(t->listener);
+            t->listener = -1;
+        } else if (t->listener < 0) {
+            t->listener = listen_on(&t->port); /* somebody else may have it by now: it stays away */
+        }
+    }
+}
+
+static const char *command(void *ctx, const char *line)
+{
+    struct front_server *s = ctx;
+    const char *answer = board_control_line(&s->control, line);
+
+    if (s->control.probes_asked) {
+        s->control.probes_asked = false;
+        s->awaited = true;
+        s->turning_point = transfers(s) + s->control.after;
+        turn(s);
+    }
+    return answer;
+}
+
+/* Nothing of a probe that is gone or stuck is seen or heard any more. */
+static bool silent(const struct front_server *s)
+{
+    return s->probes != BOARD_PROBES_THERE;
 }
 
 static void take_client(struct station *t)
@@ -204,8 +274,9 @@ static void work(struct station *t)
         t->report.nonsense++;
 }
 
-static void receive(struct station *t, int64_t patience_ns)
+static void receive(struct front_server *s, struct station *t)
 {
+    int64_t patience_ns = s->patience_ns;
     ssize_t n = recv(t->client, t->in + t->in_size, sizeof(t->in) - t->in_size, MSG_DONTWAIT);
 
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
@@ -218,6 +289,9 @@ static void receive(struct station *t, int64_t patience_ns)
     for (size_t before = t->in_size + 1; t->client >= 0 && t->in_size > 0 && t->in_size < before;) {
         before = t->in_size;
         work(t);
+        turn(s);
+        if (silent(s))
+            return;
         if (sending(t) || t->closing)
             send_answers(t, patience_ns);
         if (t->client < 0 || sending(t))
@@ -225,31 +299,41 @@ static void receive(struct station *t, int64_t patience_ns)
     }
 }
 
+static void serve_station(struct front_server *s, struct station *t, bool ready)
+{
+    if (t->client < 0) {
+        if (ready)
+            take_client(t);
+    } else if (sending(t)) {
+        send_answers(t, s->patience_ns); /* also when it is not ready: patience ends some time */
+        if (t->client >= 0 && !sending(t) && t->in_size > 0)
+            receive(s, t);
+    } else if (ready) {
+        receive(s, t);
+    }
+}
+
 static void serve(struct front_server *s, int timeout_ms)
 {
-    struct pollfd p[FRONT_SERVER_FRONTS];
+    struct pollfd p[FRONT_SERVER_FRONTS + 2] = {0};
     int ready = 0;
 
     for (unsigned i = 0; i < s->count; i++) {
-        struct station *t = s->station[i];
+        const struct station *t = s->station[i];
         p[i] = (struct pollfd){.fd = t->client >= 0 ? t->client : t->listener,
                                .events = t->client >= 0 && sending(t) ? POLLOUT : POLLIN};
+        if (silent(s))
+            p[i].fd = -1;
     }
-    ready = poll(p, s->count, timeout_ms);
-    for (unsigned i = 0; i < s->count; i++) {
-        struct station *t = s->station[i];
-        bool now = ready > 0 && p[i].revents != 0;
-        if (t->client < 0) {
-            if (now)
-                take_client(t);
-        } else if (sending(t)) {
-            send_answers(t, s->patience_ns); /* also when it is not ready: patience ends some time */
-            if (t->client >= 0 && !sending(t) && t->in_size > 0)
-                receive(t, s->patience_ns);
-        } else if (now) {
-            receive(t, s->patience_ns);
-        }
-    }
+    p[s->count] = (struct pollfd){.fd = s->controlled ? s->socket.listener : -1, .events = POLLIN};
+    p[s->count + 1] = (struct pollfd){.fd = s->controlled ? s->socket.client : -1, .events = POLLIN};
+    ready = poll(p, s->count + 2, timeout_ms);
+    for (unsigned i = 0; i < s->count && !silent(s); i++)
+        serve_station(s, s->station[i], ready > 0 && p[i].revents != 0);
+    if (ready > 0 && p[s->count + 1].revents)
+        control_socket_input(&s->socket, command, s);
+    if (ready > 0 && p[s->count].revents)
+        control_socket_accept(&s->socket);
 }
 
 static void run_slice(struct front_server *s, uint64_t ticks)

@@ -49,6 +49,9 @@ void front_server_free(struct front_server *s); /* NULL is allowed */
 enum corral_err front_server_add(struct front_server *s, const struct front_kind *kind, uint16_t *port,
                                  struct diag *d);
 
+/* Takes the commands of board_control.h on the unix socket `path`, the caller's, from now on. */
+enum corral_err front_server_control(struct front_server *s, const char *path, struct diag *d);
+
 /* Serves until *stop. */
 enum corral_err front_server_run(struct front_server *s, const atomic_bool *stop, struct diag *d);
 void front_server_get_report(const struct front_server *s, struct front_server_report *report);

@@ -5,6 +5,7 @@
  */
 #include "sim/tlog_device.h"
 
+#include "sim/control_socket.h"
 #include "sim/tlog_device_internal.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ enum corral_err tlog_device_control_open(struct tlog_device *dev, struct diag *d
 {
     if (!dev->options.control)
         return CORRAL_OK;
-    dev->control_listener = tlog_device_listen(dev->options.control, d);
+    dev->control_listener = control_socket_listen(dev->options.control, d);
     return dev->control_listener < 0 ? d ? d->code : CORRAL_ERR_IO : CORRAL_OK;
 }
 

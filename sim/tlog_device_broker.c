@@ -13,62 +13,11 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "sim/control_socket.h"
 
 #define IVSHMEM_VERSION 0
-
-/* A socket that nobody listens on any more: its owner was killed. Asked with a socket of the wrong type,
- * which one that lives refuses differently: connected, it would take us for its guest. */
-static bool is_left_over(const struct sockaddr_un *address)
-{
-    struct stat st;
-    if (lstat(address->sun_path, &st) != 0 || !S_ISSOCK(st.st_mode))
-        return false;
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool refused = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 &&
-                   errno == ECONNREFUSED;
-    if (fd >= 0)
-        close(fd);
-    return refused;
-}
-
-int tlog_device_listen(const char *path, struct diag *d)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char name[TEXT_CLEAN_MAX(sizeof(address.sun_path))];
-    text_escape((const uint8_t *)path, strlen(path), name, sizeof(name));
-    if (!path[0] || strlen(path) >= sizeof(address.sun_path)) { /* an empty one would be bound to any name */
-        diag_set(d, CORRAL_ERR_USAGE, "a socket's path has 1 to %zu bytes, and '%s' has %zu",
-                 sizeof(address.sun_path) - 1, name, strlen(path));
-        return -1;
-    }
-    memcpy(address.sun_path, path, strlen(path));
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const struct sockaddr *any = (const struct sockaddr *)&address;
-    bool bound = fd >= 0 && bind(fd, any, sizeof(address)) == 0;
-    int why = errno;
-    if (fd >= 0 && !bound && why == EADDRINUSE && is_left_over(&address)) {
-        bound = unlink(path) == 0 && bind(fd, any, sizeof(address)) == 0;
-        why = errno;
-    }
-    bool listens = bound && listen(fd, 1) == 0;
-    if (!listens) {
-        why = bound ? errno : why;
-        diag_set(d, CORRAL_ERR_IO, "cannot listen on the socket %s: %s", name, strerror(why));
-        if (why == EADDRINUSE)
-            diag_hint(d, "another emulator listens there, or it is another kind of file");
-        if (bound)
-            unlink(path);
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    return fd;
-}
 
 enum corral_err tlog_device_broker_open(struct tlog_device *dev, struct diag *d)
 {
@@ -87,7 +36,7 @@ enum corral_err tlog_device_broker_open(struct tlog_device *dev, struct diag *d)
         if (dev->bell[i] < 0 || dev->vector[i] < 0)
             return diag_set(d, CORRAL_ERR_IO, "cannot make an eventfd: %s", strerror(errno));
     }
-    dev->listener = tlog_device_listen(dev->options.socket, d);
+    dev->listener = control_socket_listen(dev->options.socket, d);
     return dev->listener < 0 ? d ? d->code : CORRAL_ERR_IO : CORRAL_OK;
 }
 

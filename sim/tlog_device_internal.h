@@ -114,7 +114,6 @@ void tlog_device_raise(struct tlog_device *dev, uint32_t vector);
 /* A word of BAR2; offsets outside give 0 and store nothing. */
 uint32_t tlog_device_bar_read(const struct tlog_device *dev, uint32_t offset);
 void tlog_device_bar_write(struct tlog_device *dev, uint32_t offset, uint32_t value);
-int tlog_device_listen(const char *path, struct diag *d);
 
 /* memory */
 enum corral_err tlog_device_ram_open(struct tlog_device *dev, struct diag *d);
