@@ -32,6 +32,7 @@ struct session_options cli_session_options(const struct cli *cli, const struct c
 {
     return (struct session_options){.link = cli->link,
                                     .clock_hz = cli->clock_hz,
+                                    .wire = cli->wire,
                                     .config = config,
                                     .listen_port = -1,
                                     .timeout_ns = cli->timeout_ns,
