@@ -136,6 +136,29 @@ void journal_start(uint8_t source, uint32_t core_hz, uint8_t priority)
     reg_write(SCS_SYST_CSR, 7); /* processor clock, interrupt, on */
 }
 
+#if CORE_IS_SMALL
+/*
+ * SysTick counts down from period - 1 to 0 and pends then. An interrupt that keeps its handler away sees it
+ * pending; one that gets in before the handler has counted sees neither, and time would go back by nearly a
+ * millisecond: then it is added here. (By less it goes back where the sampler interrupted this function.)
+ */
+uint32_t cycles_now(void)
+{
+    static volatile uint32_t last;
+    uint32_t period = reg_read(SCS_SYST_RVR) + 1u, ms, pending, left, now;
+    do {
+        ms = milliseconds;
+        pending = reg_read(SCS_ICSR) & ICSR_PENDSTSET;
+        left = reg_read(SCS_SYST_CVR);
+    } while (ms != milliseconds || pending != (reg_read(SCS_ICSR) & ICSR_PENDSTSET));
+    now = (ms + (pending ? 1u : 0u)) * period + (left ? period - left : 0u);
+    if ((int32_t)(last - now) > (int32_t)(period / 2u))
+        now += period;
+    last = now;
+    return now;
+}
+#endif
+
 uint32_t journal_ms(void)
 {
     return milliseconds;

@@ -4,7 +4,7 @@
  *
  * Core 0 asks again as soon as an answer is in, from its mailbox interrupt, so that a question is in flight
  * nearly all the time and each stand-still of core 1 longer than the deadline makes exactly one question
- * late. Time is core 0's DWT_CYCCNT, which stands still while core 0 is in debug state.
+ * late. Time is core 0's cycles_now, which stands still while core 0 is in debug state.
  */
 #ifndef CORRAL_FIRMWARE_MAILBOX_H
 #define CORRAL_FIRMWARE_MAILBOX_H

@@ -95,8 +95,7 @@ void sampling_start(uint32_t core, uint32_t core_hz, uint32_t seed, const struct
 __attribute__((naked)) void prof_sampler_interrupt(void)
 {
     __asm__ volatile("mov r0, sp\n"
-                     "mov r1, r7\n"
-                     "b prof_sampler_take\n");
+                     "mov r1, r7\n" TAIL_CALL("prof_sampler_take"));
 }
 
 __attribute__((used)) void prof_sampler_take(const uint32_t *frame, uint32_t frame_pointer)

@@ -65,8 +65,7 @@ __attribute__((used)) void fault_report(const uint32_t *frame)
 
 __attribute__((naked)) void fault_handler(void)
 {
-    __asm__ volatile("mov r0, sp\n"
-                     "b fault_report\n");
+    __asm__ volatile("mov r0, sp\n" TAIL_CALL("fault_report"));
 }
 
 /* An image that does not use the doorbell never enables it. */

@@ -7,6 +7,7 @@
 #define CORRAL_SIM_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/board.h"
@@ -71,6 +72,9 @@ const struct board_identity_info *board_identity_info(enum board_identity identi
 
 /* "m33" -> BOARD_M33; false when there is no such name. `length`: of the word, which need not end there. */
 bool board_identity_parse(const char *word, size_t length, enum board_identity *identity);
+
+/* The built-in image of core 0 or 1 (board_images.S) that such a core can run. */
+const uint8_t *board_identity_image(enum board_identity identity, unsigned core, size_t *size);
 
 /* The identification block of a component, offsets 0xFB8..0xFFC; what is not in it reads as zero. */
 uint32_t board_component_id(const struct board_identity_info *info, enum board_component which,

@@ -19,6 +19,7 @@
 #include "sim/board.h"
 #include "sim/board_map.h"
 #include "sim/board_options.h"
+#include "sim/identity.h"
 
 #define IMAGE_MAX    (64u << 20) /* no ELF file for 256 KiB of flash is larger */
 #define RDBUFF_TRIES 1000
@@ -176,9 +177,8 @@ static enum corral_err load(struct sim_link *s, unsigned core, const char *path,
             return err;
         s->image[core] = s->owned[core];
     } else {
-        const uint8_t *end = core ? board_image_core1_end : board_image_core0_end;
-        s->image[core] = core ? board_image_core1 : board_image_core0;
-        s->image_size[core] = (size_t)((uintptr_t)end - (uintptr_t)s->image[core]);
+        enum board_identity identity = board_get_config(s->board)->identity[core];
+        s->image[core] = board_identity_image(identity, core, &s->image_size[core]);
     }
     enum corral_err err = board_load_elf(s->board, core, s->image[core], s->image_size[core], d);
     if (err && path) {
