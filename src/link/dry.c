@@ -18,6 +18,7 @@
 
 #define DRY_MAX_WORDS  (1u << 20)
 #define DRY_MAX_BLOCKS 4096
+#define DRY_MAX_NESTED 16
 #define DRY_ACCESS_NS  (10 * NS_PER_US) /* time has to pass, or a bounded wait would never end */
 
 #define SPACE_ANY  (-2)               /* presets: seen through every AP */
@@ -37,10 +38,29 @@ enum { AP_CFG = 0xF4, AP_BASE = 0xF8, AP_IDR = 0xFC };
 #define S_REGRDY     0x10000u
 #define S_HALT       0x20000u
 
+/* Registers of an AP behind another one, from the start of its block. */
+enum { NESTED_CSW = 0xD00, NESTED_TAR = 0xD04, NESTED_TARH = 0xD08, NESTED_DRW = 0xD0C };
+enum { NESTED_BASE = 0xDF8, NESTED_IDR = 0xDFC };
+#define CSW_INC 0x30u
+
+/* What power requests are answered with: of a class 9 ROM table, and of a GPR. */
+enum { DBGPCR = 0xA00, DBGPSR = 0xA80, DBGPSR_END = 0xB00, CPWRUPREQ = 0x000, CPWRUPACK = 0x004 };
+enum { DEVARCH = 0xFBC, PIDR0 = 0xFE0, PIDR1 = 0xFE4 };
+#define ROM_TABLE_ARCH 0x0AF7u
+#define GPR_PART       0x9A4u
+#define PCR_REQUESTED  3u
+#define PSR_POWERED    3u
+
 struct dry_word {
     int64_t space;
     uint64_t address;
     uint32_t value;
+};
+
+/* AP `ap` whose registers are a block of the parent's memory. */
+struct dry_nested {
+    int64_t ap, parent;
+    uint64_t address;
 };
 
 struct dry {
@@ -49,6 +69,8 @@ struct dry {
     size_t count, room;
     struct dry_word blocks[DRY_MAX_BLOCKS]; /* 4 KiB that fault; value unused */
     size_t block_count;
+    struct dry_nested nested[DRY_MAX_NESTED];
+    size_t nested_count;
     bool has_root;
     uint32_t root_base;
     uint32_t select, ctrl_stat;
@@ -123,6 +145,54 @@ static enum corral_err fault(struct diag *d, const struct link_access *a, uint64
                     address);
 }
 
+/* Power that is asked for is there (INTERFACE.md: connect sequences end). */
+static uint32_t mirror_power(const struct dry *s, int64_t space, uint64_t address, uint32_t word)
+{
+    uint64_t block = address & ~UINT64_C(0xFFF), offset = address & 0xFFC;
+    if (offset >= DBGPSR && offset < DBGPSR_END &&
+        (get(s, space, block + DEVARCH) & 0xFFFF) == ROM_TABLE_ARCH &&
+        (get(s, space, address - DBGPSR + DBGPCR) & PCR_REQUESTED) == PCR_REQUESTED)
+        return word | PSR_POWERED;
+    if (offset == CPWRUPACK && (get(s, space, block + PIDR0) & 0xFF) == (GPR_PART & 0xFF) &&
+        (get(s, space, block + PIDR1) & 0xF) == GPR_PART >> 8)
+        return word | get(s, space, block + CPWRUPREQ);
+    return word;
+}
+
+static enum corral_err memory(struct dry *s, struct link_access *a, struct diag *d);
+
+/* The access to DRW of an AP behind this one; false where there is none. */
+static bool nested_drw(struct dry *s, const struct link_access *a, uint64_t address, void *element,
+                       enum corral_err *err, struct diag *d)
+{
+    if ((address & 0xFFF) != NESTED_DRW || a->size != 4)
+        return false;
+    for (size_t i = 0; i < s->nested_count; i++) {
+        const struct dry_nested *n = &s->nested[i];
+        if (n->parent != (int64_t)a->ap || n->address != (address & ~UINT64_C(0xFFF)))
+            continue;
+        uint32_t csw = get(s, n->parent, n->address + NESTED_CSW),
+                 tar = get(s, n->parent, n->address + NESTED_TAR);
+        uint8_t size = (uint8_t)(1u << (csw & 7u ? (csw & 7u) == 1 ? 1 : 2 : 0));
+        uint32_t word = 0;
+        struct link_access inner = {.op = a->op, .size = 4, .ap = (uint32_t)n->ap, .count = 1, .data = &word};
+        inner.address = (uint64_t)get(s, n->parent, n->address + NESTED_TARH) << 32 | (tar & ~3u);
+        if (a->op == LINK_MEM_WRITE) {
+            memcpy(&word, element, 4);
+            word >>= 8 * (tar & 3u & ~(size - 1u));
+            inner.size = size;
+            inner.address |= tar & 3u & ~(size - 1u);
+        }
+        *err = memory(s, &inner, d);
+        if (a->op == LINK_MEM_READ)
+            memcpy(element, &word, 4);
+        if (!*err && (csw & CSW_INC))
+            *err = put(s, n->parent, n->address + NESTED_TAR, (tar & ~0x3FFu) | ((tar + size) & 0x3FFu), d);
+        return true;
+    }
+    return false;
+}
+
 static enum corral_err memory(struct dry *s, struct link_access *a, struct diag *d)
 {
     for (uint32_t i = 0; i < a->count; i++) {
@@ -130,10 +200,18 @@ static enum corral_err memory(struct dry *s, struct link_access *a, struct diag 
         unsigned shift = 8 * (unsigned)(address & 3);
         uint32_t mask = a->size == 4 ? UINT32_MAX : (1u << 8 * a->size) - 1;
         uint8_t *element = (uint8_t *)a->data + (size_t)i * a->size;
+        enum corral_err inner;
         if (is_unreadable(s, a->ap, address))
             return fault(d, a, address);
+        if (nested_drw(s, a, address, element, &inner, d)) {
+            if (inner)
+                return inner;
+            a->done++;
+            continue;
+        }
         uint32_t word = get(s, a->ap, address & ~UINT64_C(3));
         if (a->op == LINK_MEM_READ) {
+            word = mirror_power(s, a->ap, address & ~UINT64_C(3), word);
             if ((address & ~UINT64_C(3)) == DHCSR)
                 word |= S_REGRDY | (word & DHCSR_C_HALT ? S_HALT : 0);
             uint32_t v = word >> shift & mask;
@@ -178,6 +256,8 @@ static enum corral_err ap_register(struct dry *s, struct link_access *a, struct 
         return fault(d, a, address);
     if (a->op == LINK_AP_READ) {
         value = get(s, space, address);
+        if (s->has_root)
+            value = mirror_power(s, space, address, value);
         memcpy(a->data, &value, sizeof(value));
     } else {
         memcpy(&value, a->data, sizeof(value));
@@ -261,7 +341,7 @@ static void dry_close(void *ctx)
 }
 
 static const struct link_backend dry_backend = {
-    .caps = LINK_CAP_MEM | LINK_CAP_DAP,
+    .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIDE,
     .execute = dry_execute,
     .close = dry_close,
 };
@@ -317,6 +397,25 @@ static bool json_number(const json_t *j, uint64_t most, uint64_t *value)
     return json_is_string(j) && parse_number(json_string_value(j), json_string_length(j), most, value);
 }
 
+/* "parent" (an AP of the file) and "address": where the registers of AP `n` are. */
+static const char *load_nested(struct dry *s, int64_t n, const json_t *ap, uint64_t idr, uint64_t base,
+                               struct diag *d)
+{
+    const json_t *parent = json_object_get(ap, "parent");
+    uint64_t address = 0;
+    if (!json_is_integer(parent) || json_integer_value(parent) < 0 ||
+        json_integer_value(parent) > UINT32_MAX || json_integer_value(parent) == n ||
+        s->nested_count >= DRY_MAX_NESTED ||
+        !json_number(json_object_get(ap, "address"), UINT32_MAX, &address) || address % 0x1000 != 0)
+        return "an AP behind another needs the other's number as \"parent\" and the \"address\" of a block";
+    int64_t p = json_integer_value(parent);
+    s->nested[s->nested_count++] = (struct dry_nested){.ap = n, .parent = p, .address = address};
+    if (put(s, p, address + NESTED_IDR, (uint32_t)idr, d) ||
+        put(s, p, address + NESTED_BASE, (uint32_t)base, d))
+        return d ? d->message : "out of memory";
+    return NULL;
+}
+
 static const char *load_ap(struct dry *s, json_t *ap, struct diag *d)
 {
     const json_t *number = json_object_get(ap, "ap");
@@ -324,24 +423,31 @@ static const char *load_ap(struct dry *s, json_t *ap, struct diag *d)
     if (!json_is_integer(number) || n < SPACE_ROOT || n > UINT32_MAX)
         return "an element of \"aps\" has no usable \"ap\"";
     bool v5 = n >= 0 && n <= 255;
-    uint64_t idr = DEFAULT_IDR, base = NO_BASE, value;
+    bool nested = n >= (json_int_t)LINK_NESTED_FIRST && n <= (json_int_t)LINK_NESTED_LAST;
+    uint64_t idr = DEFAULT_IDR, base = NO_BASE, cfg = 0, value;
     const json_t *from = json_object_get(ap, "walk_from");
     const json_t *at = json_object_get(ap, "base");
     if (json_object_get(ap, "idr") && !json_number(json_object_get(ap, "idr"), UINT32_MAX, &idr))
         return "an \"idr\" is not a 32-bit number";
     if (at && !json_number(at, UINT32_MAX, &base))
-        return "a \"base\" is not a 32-bit number";
+        return "a \"base\" is not a 32-bit number"; /* BASEH is a word of the AP's, at 0xF0 */
     if (!at && from) {
         if (!json_number(from, UINT32_MAX, &base))
             return "a \"walk_from\" is not a 32-bit number";
         base |= 3; /* where the table is known to be, in BASE's format */
     }
+    if (json_object_get(ap, "cfg") && !json_number(json_object_get(ap, "cfg"), UINT32_MAX, &cfg))
+        return "a \"cfg\" is not a 32-bit number";
+    const char *why = nested ? load_nested(s, n, ap, idr, base, d) : NULL;
+    if (why)
+        return why;
     if (n == SPACE_ROOT) {
         s->has_root = true;
         s->root_base = (uint32_t)base;
     }
     if (v5 && (put(s, SPACE_REGS + n, AP_IDR, (uint32_t)idr, d) ||
-               put(s, SPACE_REGS + n, AP_BASE, (uint32_t)base, d)))
+               put(s, SPACE_REGS + n, AP_BASE, (uint32_t)base, d) ||
+               put(s, SPACE_REGS + n, AP_CFG, (uint32_t)cfg, d)))
         return d ? d->message : "out of memory";
 
     const char *key;
@@ -349,7 +455,7 @@ static const char *load_ap(struct dry *s, json_t *ap, struct diag *d)
     json_object_foreach(json_object_get(ap, "words"), key, word)
     {
         uint64_t address;
-        if (!parse_number(key, strlen(key), UINT32_MAX, &address) || address % 4 != 0 ||
+        if (!parse_number(key, strlen(key), UINT64_MAX, &address) || address % 4 != 0 ||
             !json_number(word, UINT32_MAX, &value))
             return "an entry of \"words\" is not an address and a word";
         if (put(s, n, address, (uint32_t)value, d))
@@ -359,7 +465,7 @@ static const char *load_ap(struct dry *s, json_t *ap, struct diag *d)
     json_t *block;
     json_array_foreach(json_object_get(ap, "unreadable"), i, block)
     {
-        if (!json_number(block, UINT32_MAX, &value) || s->block_count >= DRY_MAX_BLOCKS)
+        if (!json_number(block, UINT64_MAX, &value) || s->block_count >= DRY_MAX_BLOCKS)
             return "\"unreadable\" holds something else than addresses, or too many";
         s->blocks[s->block_count++] = (struct dry_word){n, value & ~UINT64_C(0xFFF), 0};
     }
