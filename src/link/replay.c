@@ -86,9 +86,10 @@ static bool number(const char **at, uint64_t most, uint64_t *value)
     if (*p < '0' || *p > '9')
         return false;
     for (; *p >= '0' && *p <= '9'; p++) {
-        if (v > (most - (uint64_t)(*p - '0')) / 10)
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (digit > most || v > (most - digit) / 10)
             return false;
-        v = v * 10 + (uint64_t)(*p - '0');
+        v = v * 10 + digit;
     }
     if (*p != ' ' && *p != '\0')
         return false;
