@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/view_session.h"
-#include "session/registers.h"
+#include "session/core_registers.h"
 
 enum { OPT_HALT = 256, OPT_CORE };
 

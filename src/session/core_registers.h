@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The registers of one core of a session, by name. Only while it is halted: nothing here halts unasked. */
-#ifndef CORRAL_SESSION_REGISTERS_H
-#define CORRAL_SESSION_REGISTERS_H
+#ifndef CORRAL_SESSION_CORE_REGISTERS_H
+#define CORRAL_SESSION_CORE_REGISTERS_H
 
 #include "session/session.h"
 

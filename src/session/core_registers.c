@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers by name, and one core halted or started alone (registers.h); on the link's thread. */
-#include "session/registers.h"
+/* Registers by name, and one core halted or started alone (core_registers.h); on the link's thread. */
+#include "session/core_registers.h"
 
 #include <string.h>
 
