@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "sim/identity.h"
 
 uint32_t program_here(const struct program *p)
 {
@@ -25,6 +26,14 @@ static void mov16(struct program *p, unsigned op, unsigned reg, uint32_t half)
 
 void program_mov32(struct program *p, unsigned reg, uint32_t value)
 {
+    if (p->small) {
+        program_op(p, OP_MOVS(reg, value >> 24));
+        for (unsigned shift = 16; shift < 24; shift -= 8) {
+            program_op(p, 0x0200u | reg << 3 | reg); /* LSLS reg, reg, #8 */
+            program_op(p, OP_ADDS(reg, value >> shift & 0xFFu));
+        }
+        return;
+    }
     mov16(p, 0xF240, reg, value & 0xFFFFu); /* MOVW */
     mov16(p, 0xF2C0, reg, value >> 16);     /* MOVT */
 }
@@ -104,6 +113,7 @@ struct board *board_counting(const struct board_config *config, uint32_t *loop)
     for (unsigned core = 0; core < BOARD_CORES; core++) {
         struct program p = {0};
         p.vector[0] = (core ? BOARD_SRAM_CORE1 : BOARD_SRAM_CORE0) + BOARD_SRAM_EACH;
+        p.small = config && config->identity[core] == BOARD_M0PLUS;
         program_counter(&p, core, loop);
         load_program(b, core, &p);
     }
@@ -120,7 +130,8 @@ struct board *board_cross_triggered(const struct board_config *config)
         mem_write(b, ap, CTI_LAR, CTI_KEY);
         mem_write(b, ap, CTI_INEN(0), HALT_CHANNEL);
         mem_write(b, ap, CTI_OUTEN(0), HALT_CHANNEL);
-        mem_write(b, ap, CTI_OUTEN(7), RESTART_CHANNEL);
+        unsigned restart = board_identity_info(board_get_config(b)->identity[ap])->cti.restart;
+        mem_write(b, ap, CTI_OUTEN(restart), RESTART_CHANNEL);
         mem_write(b, ap, CTI_CONTROL, 1);
     }
     return b;
@@ -237,6 +248,9 @@ void set_core_register(struct board *b, unsigned core, unsigned regsel, uint32_t
 
 void breakpoint(struct board *b, unsigned core, unsigned n, uint32_t address)
 {
+    uint32_t comp = address | 1u;
+    if (mem_read(b, core, BOARD_FPB_BASE) >> 28 == 0) /* version 1: a word, and which half of it */
+        comp = (address & 0x1FFFFFFCu) | (address & 2u ? 2u : 1u) << 30 | 1u;
     mem_write(b, core, BOARD_FPB_BASE, 3);
-    mem_write(b, core, BOARD_FPB_BASE + 8 + 4 * n, address | 1u);
+    mem_write(b, core, BOARD_FPB_BASE + 8 + 4 * n, comp);
 }

@@ -24,6 +24,7 @@ struct program {
     uint16_t code[CODE_MAX];
     unsigned n;
     uint32_t vector[64]; /* 0 = the default handler, a branch to itself */
+    bool small;          /* for Armv6-M: program_mov32 then takes seven low-register instructions */
 };
 
 uint32_t program_here(const struct program *p);
