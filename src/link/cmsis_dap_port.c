@@ -16,7 +16,7 @@ enum { PORT_SWD = 1, PORT_JTAG = 2 };
 enum { DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8 };
 
 /* By the probe itself. On SWD the host goes on after that; on JTAG the answer is lost then (cmsis_dap.c). */
-#define WAIT_RETRIES_SWD  128u
+#define WAIT_RETRIES_SWD  1024u
 #define WAIT_RETRIES_JTAG 2000u
 #define DPBANK_DLPIDR     3u
 
