@@ -15,6 +15,7 @@
 #include "link/cmsis_dap.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #include "link/cmsis_dap_port.h"
 #include "link/cmsis_dap_wire.h"
 #include "link/link_backend.h"
+#include "link/link_tcp.h"
 
 enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
 enum { AP_CSW = 0x0, AP_TAR = 0x4 }; /* A[3:2] in the bank of both ADIv5 and ADIv6 */
@@ -36,6 +38,7 @@ enum { AP_CSW = 0x0, AP_TAR = 0x4 }; /* A[3:2] in the bank of both ADIv5 and ADI
 #define ABORT_STKCMPCLR  0x02u
 #define ABORT_STKERRCLR  0x04u
 #define ABORT_ORUNERRCLR 0x10u
+#define DPBANKSEL        0x0Fu
 #define CSW_SIZE         0x07u
 #define CSW_INC          0x30u
 #define CSW_INC_SINGLE   0x10u
@@ -43,6 +46,7 @@ enum { AP_CSW = 0x0, AP_TAR = 0x4 }; /* A[3:2] in the bank of both ADIv5 and ADI
 
 #define PIN_NRESET     0x80u
 #define PINS_WAIT_US   100000u
+#define GOOD_BYE_MS    1000
 #define WAIT_ROUNDS    16u /* of the probe's own, at least, and at least so long: */
 #define WAIT_NS        (100 * NS_PER_MS)
 #define REQUESTS_MAX   255u /* of a DAP_Transfer */
@@ -52,7 +56,8 @@ enum { AP_CSW = 0x0, AP_TAR = 0x4 }; /* A[3:2] in the bank of both ADIv5 and ADI
 struct cmsis_dap {
     struct cmsis_dap_port port;
     struct host_clock *clock;
-    uint32_t ctrl; /* CTRL/STAT as last written, without sticky bits; JTAG clears those by writing it */
+    uint32_t select; /* as last written */
+    uint32_t ctrl;   /* CTRL/STAT as last written, without sticky bits; JTAG clears those by writing it */
     /* What the selected AP was told, as far as it is known: for writes in several packets. */
     bool tar_known, step_known;
     uint32_t tar, step;
@@ -226,8 +231,10 @@ static bool ready(struct cmsis_dap *c)
 /* Writes that say where the next block goes. */
 static void note(struct cmsis_dap *c, bool ap, uint8_t addr, uint32_t value)
 {
-    if (!ap && addr == DP_SELECT)
+    if (!ap && addr == DP_SELECT) {
+        c->select = value;
         c->tar_known = c->step_known = false;
+    }
     if (ap && addr == AP_TAR) {
         c->tar_known = true;
         c->tar = value;
@@ -262,7 +269,7 @@ static enum dap_ack cmsis_dap_dap(void *ctx, bool ap, bool read, uint8_t addr, u
         c->tar_known = false;
     if (read && ack == DAP_ACK_OK) {
         /* The first debug ports have no DPIDR behind JTAG; their IDCODE says the same. */
-        if (c->port.jtag && !ap && addr == DP_DPIDR && data == 0)
+        if (c->port.jtag && !ap && addr == DP_DPIDR && data == 0 && !(c->select & DPBANKSEL))
             data = c->port.dpidr;
         *value = data;
     }
@@ -509,6 +516,12 @@ static enum corral_err cmsis_dap_drive_reset(void *ctx, bool asserted, struct di
     return CORRAL_OK;
 }
 
+static void cmsis_dap_set_deadline(void *ctx, int64_t when)
+{
+    struct cmsis_dap *c = ctx;
+    cmsis_dap_probe_set_limit(c->port.probe, link_tcp_limit(c->clock, when));
+}
+
 static void cmsis_dap_close(void *ctx)
 {
     static const uint8_t lamp[] = {CMD_HOST_STATUS, 0, 0}, disconnect[] = {CMD_DISCONNECT};
@@ -516,6 +529,7 @@ static void cmsis_dap_close(void *ctx)
     if (!c)
         return;
     if (c->port.probe && !probe_failed(c)) {
+        cmsis_dap_probe_set_limit(c->port.probe, link_tcp_now() + GOOD_BYE_MS);
         cmsis_dap_probe_do(c->port.probe, lamp, sizeof(lamp));
         cmsis_dap_probe_do(c->port.probe, disconnect, sizeof(disconnect));
     }
@@ -529,6 +543,7 @@ static const struct link_backend cmsis_dap_backend = {
     .dap_block = cmsis_dap_block,
     .explain = cmsis_dap_explain,
     .drive_reset = cmsis_dap_drive_reset,
+    .set_deadline = cmsis_dap_set_deadline,
     .close = cmsis_dap_close,
 };
 
@@ -568,7 +583,7 @@ struct link *link_cmsis_dap_open_wire(const struct cmsis_dap_wire *wire, const c
         return NULL;
     }
     c->clock = clock;
-    c->port.probe = cmsis_dap_probe_open(wire, d);
+    c->port.probe = cmsis_dap_probe_open(wire, link_tcp_open_limit(options), d);
     uint32_t ctrl = 0;
     bool good = c->port.probe != NULL;
     if (good && !cmsis_dap_port_connect(&c->port, options)) {
@@ -579,6 +594,8 @@ struct link *link_cmsis_dap_open_wire(const struct cmsis_dap_wire *wire, const c
         if (cmsis_dap_port_dp(&c->port, true, DP_CTRL_STAT, &ctrl) == DAP_ACK_OK)
             c->ctrl = ctrl & 0x54000000u;
     }
+    if (good)
+        cmsis_dap_probe_set_limit(c->port.probe, INT64_MAX);
     struct link *link = good ? link_new(&cmsis_dap_backend, c, spec, clock) : NULL;
     if (good && !link)
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
@@ -603,7 +620,7 @@ struct link *link_cmsis_dap_open(const char *spec, const struct link_options *op
     }
     bool open = parse_tail(end, &tail, d);
     if (open && strncmp(where, ":tcp:", 5) == 0)
-        open = cmsis_dap_tcp_open(&wire, where + 5, d);
+        open = cmsis_dap_tcp_open(&wire, where + 5, link_tcp_left(link_tcp_open_limit(options), INT_MAX), d);
     else if (open)
         open = cmsis_dap_usb_open(&wire, where[0] ? where + 1 : "", d);
     free(where);

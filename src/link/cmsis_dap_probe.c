@@ -11,8 +11,10 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "link/link_tcp.h"
 
 #define ANSWER_MS  5000
+#define GRACE_MS   100 /* behind the limit, for what is under way with a probe that is well */
 #define DEPTH_MAX  16u
 #define PACKET_MIN 64u /* of every probe there is; the smallest commands are sure to fit */
 
@@ -34,6 +36,7 @@ struct cmsis_dap_probe {
     unsigned depth;
     uint8_t waiting[DEPTH_MAX]; /* commands whose answers are due, a ring */
     unsigned first, under_way;
+    int64_t limit; /* of all waits, link_tcp_now */
     bool failed;
     struct diag why;
     uint8_t out[CMSIS_DAP_PACKET_MAX], in[CMSIS_DAP_PACKET_MAX];
@@ -46,6 +49,12 @@ void cmsis_dap_probe_refuse(struct cmsis_dap_probe *p, const char *what)
     p->failed = true;
     diag_set(&p->why, CORRAL_ERR_LINK_PROTOCOL, "the probe %s %s", p->wire.name, what);
     diag_object(&p->why, "%s", p->wire.name);
+}
+
+static int wait_ms(const struct cmsis_dap_probe *p)
+{
+    int left = link_tcp_left(p->limit, ANSWER_MS);
+    return left > GRACE_MS ? left : GRACE_MS;
 }
 
 bool cmsis_dap_probe_send(struct cmsis_dap_probe *p, const uint8_t *request, size_t size)
@@ -61,7 +70,7 @@ bool cmsis_dap_probe_send(struct cmsis_dap_probe *p, const uint8_t *request, siz
         memset(p->out + size, 0, p->packet - size);
         size = p->packet;
     }
-    if (p->wire.ops->send(p->wire.ctx, p->out, size, ANSWER_MS, &p->why) != CORRAL_OK) {
+    if (p->wire.ops->send(p->wire.ctx, p->out, size, wait_ms(p), &p->why) != CORRAL_OK) {
         p->failed = true;
         return false;
     }
@@ -74,7 +83,7 @@ const uint8_t *cmsis_dap_probe_take(struct cmsis_dap_probe *p, size_t least, siz
     size_t n = 0;
     if (p->failed || p->under_way == 0)
         return NULL;
-    if (p->wire.ops->receive(p->wire.ctx, p->in, p->packet, &n, ANSWER_MS, &p->why) != CORRAL_OK) {
+    if (p->wire.ops->receive(p->wire.ctx, p->in, p->packet, &n, wait_ms(p), &p->why) != CORRAL_OK) {
         p->failed = true;
         return NULL;
     }
@@ -189,7 +198,12 @@ static bool ask_all(struct cmsis_dap_probe *p)
            ask_text(p, INFO_FIRMWARE, i->firmware);
 }
 
-struct cmsis_dap_probe *cmsis_dap_probe_open(const struct cmsis_dap_wire *wire, struct diag *d)
+void cmsis_dap_probe_set_limit(struct cmsis_dap_probe *p, int64_t limit)
+{
+    p->limit = limit;
+}
+
+struct cmsis_dap_probe *cmsis_dap_probe_open(const struct cmsis_dap_wire *wire, int64_t limit, struct diag *d)
 {
     struct cmsis_dap_probe *p = calloc(1, sizeof(*p));
     if (!p) {
@@ -201,6 +215,7 @@ struct cmsis_dap_probe *cmsis_dap_probe_open(const struct cmsis_dap_wire *wire, 
     p->packet =
         wire->packet >= PACKET_MIN && wire->packet <= CMSIS_DAP_PACKET_MAX ? wire->packet : PACKET_MIN;
     p->depth = 1;
+    p->limit = limit;
     if (ask_all(p))
         return p;
     if (d)

@@ -35,7 +35,10 @@ enum {
 struct cmsis_dap_probe;
 
 /* Takes the wire over, also where it fails: NULL with *d set. Asks the probe who it is. */
-struct cmsis_dap_probe *cmsis_dap_probe_open(const struct cmsis_dap_wire *wire, struct diag *d);
+struct cmsis_dap_probe *cmsis_dap_probe_open(const struct cmsis_dap_wire *wire, int64_t limit,
+                                             struct diag *d);
+/* No wait is to last beyond `limit` (link_tcp_now); INT64_MAX lifts it. */
+void cmsis_dap_probe_set_limit(struct cmsis_dap_probe *p, int64_t limit);
 void cmsis_dap_probe_close(struct cmsis_dap_probe *p);
 
 const struct link_cmsis_dap_info *cmsis_dap_probe_info(const struct cmsis_dap_probe *p);

@@ -92,14 +92,14 @@ static void tcp_close(void *ctx)
 static const struct cmsis_dap_wire_ops tcp_ops = {
     .send = tcp_send, .receive = tcp_receive, .close = tcp_close};
 
-bool cmsis_dap_tcp_open(struct cmsis_dap_wire *wire, const char *words, struct diag *d)
+bool cmsis_dap_tcp_open(struct cmsis_dap_wire *wire, const char *words, int ms, struct diag *d)
 {
     struct tcp *t = calloc(1, sizeof(*t));
     if (!t) {
         diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
         return false;
     }
-    t->fd = link_tcp_connect(words, "cmsis-dap:tcp", t->name, d);
+    t->fd = link_tcp_connect_within(words, "cmsis-dap:tcp", ms, t->name, d);
     if (t->fd < 0) {
         free(t);
         return false;

@@ -36,7 +36,7 @@ struct cmsis_dap_wire {
 };
 
 /* False with *d set. Then `wire` is to be closed by its user: wire.ops->close(wire.ctx). */
-bool cmsis_dap_tcp_open(struct cmsis_dap_wire *wire, const char *words, struct diag *d);
+bool cmsis_dap_tcp_open(struct cmsis_dap_wire *wire, const char *words, int ms, struct diag *d);
 /* `serial` "" = the only probe that is there. CORRAL_ERR_LINK_DOWN where there is none, or several. */
 bool cmsis_dap_usb_open(struct cmsis_dap_wire *wire, const char *serial, struct diag *d);
 
