@@ -7,9 +7,14 @@
 
 struct talk *talk_begin(const struct front_kind *kind)
 {
+    return talk_begin_with(kind, NULL);
+}
+
+struct talk *talk_begin_with(const struct front_kind *kind, const struct board_config *config)
+{
     struct talk *t = calloc(1, sizeof(*t));
     assert_non_null(t);
-    t->board = board_counting(NULL, NULL);
+    t->board = board_counting(config, NULL);
     t->front = kind->make(t->board);
     assert_non_null(t->front);
     assert_ptr_equal(t->front->kind, kind);

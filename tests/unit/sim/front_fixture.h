@@ -18,6 +18,7 @@ struct talk {
 };
 
 struct talk *talk_begin(const struct front_kind *kind); /* two cores counting */
+struct talk *talk_begin_with(const struct front_kind *kind, const struct board_config *config);
 void talk_end(struct talk *t);
 /* Says `size` bytes; `out` then holds what was answered since the last call. Returns its size. Everything
  * must be taken, or `closed` set. */

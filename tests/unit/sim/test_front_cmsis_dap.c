@@ -295,6 +295,25 @@ static void nonsense_hurts_nobody(void **state)
     talk_end(t);
 }
 
+static void the_reset_pin(void **state)
+{
+    (void)state;
+    struct talk *t = connected();
+    EXPECT(t, BYTES(0x10, 0, 0x80, 0, 0, 0, 0), BYTES(0x10, 0x03));
+    mem_read(t->board, 0, DHCSR);
+    assert_int_equal(mem_read(t->board, 0, DHCSR) >> 25 & 1u, 1);
+    EXPECT(t, BYTES(0x10, 0x00, 0x00, 0, 0, 0, 0), BYTES(0x10, 0x03)); /* only a look */
+    EXPECT(t, BYTES(0x10, 0x00, 0x01, 0, 0, 0, 0), BYTES(0x10, 0x02)); /* another pin */
+    assert_true(t->front->pulls_reset);
+    EXPECT(t, BYTES(0x10, 0x80, 0x80), BYTES(0xFF)); /* cut: nothing happens */
+    assert_int_equal(mem_read(t->board, 0, DHCSR) >> 25 & 1u, 1);
+    EXPECT(t, BYTES(0x10, 0xFF, 0x83, 0, 0, 0, 0), BYTES(0x10, 0x83));
+    assert_false(t->front->pulls_reset);
+    mem_read(t->board, 0, DHCSR);
+    assert_int_equal(mem_read(t->board, 0, DHCSR) >> 25 & 1u, 0);
+    talk_end(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +330,7 @@ int main(void)
         cmocka_unit_test(frames_that_are_none),
         cmocka_unit_test(cut_anywhere_it_is_the_same),
         cmocka_unit_test(nonsense_hurts_nobody),
+        cmocka_unit_test(the_reset_pin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,6 +221,67 @@ static void quit_and_trst(void **state)
     talk_end(t);
 }
 
+/* r s t u: none of the two, SRST, TRST, both. */
+static void srst_holds_the_cores(void **state)
+{
+    (void)state;
+    static const struct {
+        char c;
+        bool held;
+    } steps[] = {{'s', true}, {'r', false}, {'u', true}, {'t', false}, {'s', true}, {'r', false}};
+    struct talk *t = talk_begin(&front_jtag);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        talk_say(t, &steps[i].c, 1);
+        assert_true(t->front->pulls_reset == steps[i].held);
+        mem_read(t->board, 0, DHCSR);
+        assert_int_equal(mem_read(t->board, 0, DHCSR) >> 25 & 1u, steps[i].held);
+        assert_int_equal(mem_read(t->board, 1, DHCSR) >> 25 & 1u, 1);
+    }
+    talk_end(t);
+}
+
+/* With ORUNDETECT a scan on top of a WAIT is lost and everything behind it refused, until the flag is
+ * cleared; what waited is not lost. */
+static void an_overrun_is_sticky(void **state)
+{
+    (void)state;
+    struct talk *t = talk_begin(&front_jtag);
+    unsigned left = 2;
+    begin(t);
+    reach(t, false, false, 0x4, 0x50000001u);
+    reach(t, false, false, 0x8, 0x000000F0u);
+    board_dap_inject(t->board, say_wait, &left);
+    reach(t, true, true, 0xC, 0);                                      /* waits */
+    assert_int_equal(reach(t, false, false, 0x8, 0) & 7, 1);           /* lost */
+    assert_int_equal(reach(t, false, true, 0x4, 0) >> 3, 0x84770001u); /* what waited has come */
+    assert_int_equal(result(t) & 0x3u, 3);                             /* STICKYORUN, ORUNDETECT */
+    reach(t, true, true, 0xC, 0);
+    assert_int_equal(result(t), 0); /* refused */
+    reach(t, false, false, 0x4, 0x50000002u);
+    reach(t, false, true, 0x4, 0);
+    assert_int_equal(result(t) & 0x3u, 0);
+    reach(t, true, true, 0xC, 0);
+    assert_int_equal(result(t), 0x84770001u);
+    talk_end(t);
+}
+
+/* ADIv6: OK and FAULT are two acknowledges. */
+static void adiv6_tells_ok_from_fault(void **state)
+{
+    (void)state;
+    const struct board_config config = {.adiv6 = true};
+    struct talk *t = talk_begin_with(&front_jtag, &config);
+    begin(t);
+    reach(t, false, false, 0x4, 0x50000000u);
+    assert_int_equal(reach(t, false, false, 0x8, 0x00002DF0u) & 7, 4);
+    reach(t, true, true, 0xC, 0);
+    assert_int_equal(reach(t, false, false, 0x8, 0x00002D00u), 0x34770008ull << 3 | 4);
+    reach(t, true, false, 0x4, 0x70000000u);
+    reach(t, true, true, 0xC, 0);
+    assert_int_equal(reach(t, false, true, 0x4, 0) & 7, 2); /* FAULT */
+    talk_end(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +294,9 @@ int main(void)
         cmocka_unit_test(cut_anywhere_it_is_the_same),
         cmocka_unit_test(nonsense_hurts_nobody),
         cmocka_unit_test(quit_and_trst),
+        cmocka_unit_test(srst_holds_the_cores),
+        cmocka_unit_test(an_overrun_is_sticky),
+        cmocka_unit_test(adiv6_tells_ok_from_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -346,6 +346,24 @@ static void nonsense_hurts_nobody(void **state)
     talk_end(t);
 }
 
+static void the_reset_line(void **state)
+{
+    (void)state;
+    struct talk *t = opened();
+    static const struct {
+        uint8_t level;
+        bool held;
+    } steps[] = {{0, true}, {0, true}, {1, false}, {2, false}, {0, true}, {2, false}};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        mem_read(t->board, 1, DHCSR);
+        assert_int_equal(ASK(t, 2, 0xF2, 0x3C, steps[i].level)[0], OK);
+        assert_true(t->front->pulls_reset == steps[i].held);
+        assert_int_equal(mem_read(t->board, 1, DHCSR) >> 25 & 1u, 1); /* it was, or is, in reset */
+        assert_int_equal(mem_read(t->board, 1, DHCSR) >> 25 & 1u, steps[i].held);
+    }
+    talk_end(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +379,7 @@ int main(void)
         cmocka_unit_test(an_unknown_command_has_no_good_status),
         cmocka_unit_test(cut_anywhere_it_is_the_same),
         cmocka_unit_test(nonsense_hurts_nobody),
+        cmocka_unit_test(the_reset_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
