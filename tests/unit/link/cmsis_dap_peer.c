@@ -227,6 +227,8 @@ static void honest(struct cmsis_dap_peer *p, const uint8_t *in, size_t size, uin
     } else {
         front_packet(p, in, size, out, n);
     }
+    if (in[0] == 0x10 && p->options.stuck_reset)
+        out[1] = 0x80;
     if (in[0] == 0)
         info(p, in[1], out, n);
     if (in[0] == 0x11)

@@ -37,7 +37,7 @@ struct cmsis_dap_peer_options {
     bool padded;
     bool swd_only, jtag_only;
     bool dormant; /* SWD only after the selection alert */
-    bool pull_reset;
+    bool pull_reset, stuck_reset;
     /* A chain. */
     unsigned others_ahead, others_behind; /* TAPs towards TDI, towards TDO */
     /* Multidrop: instances 0 .. n-1 on the wire; 0 = a single port without it. */
