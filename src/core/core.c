@@ -132,9 +132,7 @@ enum corral_err core_wait_halted(struct core *c, int64_t wait_ns, struct diag *d
         if (i > 0 && deadline_passed(&limit))
             break;
     }
-    const char *why = reluctance(&status);
-    diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s did not halt: %s%s", c->name,
-             strncmp(why, "it", 2) == 0 || status.why == CORE_WHY_DEBUG_DISABLED ? "" : "it is ", why);
+    diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s did not halt: it is %s", c->name, reluctance(&status));
     diag_object(d, "%s", c->name);
     return CORRAL_ERR_CORE_NO_HALT;
 }
@@ -271,13 +269,13 @@ const char *core_why_text(enum core_why why)
     case CORE_WHY_LOCKUP:
         return "locked up";
     case CORE_WHY_NO_POWER:
-        return "its debug registers cannot be reached: it has no power";
+        return "without power: its debug registers answer with a fault";
     case CORE_WHY_NO_CLOCK:
-        return "it does not answer: its clock is off";
+        return "without a clock: it does not answer";
     case CORE_WHY_DEBUG_DISABLED:
-        return "debug is disabled on it";
+        return "closed: debug is disabled on it";
     case CORE_WHY_STUB:
-        return "its gdb stub does not tell";
+        return "unknown: its gdb stub does not tell";
     }
     return "";
 }
@@ -297,4 +295,34 @@ const char *core_arch_name(enum core_arch arch)
         return "Armv8-M Mainline";
     }
     return "unknown";
+}
+
+enum corral_err core_read_memory(struct core *c, uint64_t address, void *out, size_t size, struct diag *d)
+{
+    enum corral_err err = link_read_bytes(c->link, c->ap, address, out, size, d);
+    if (!err && c->ops->screen)
+        c->ops->screen(c, false, address, out, size);
+    return named(c, err, d);
+}
+
+#define SCREENED 1024 /* bytes copied at a time */
+
+enum corral_err core_write_memory(struct core *c, uint64_t address, const void *bytes, size_t size,
+                                  struct diag *d)
+{
+    const uint8_t *from = bytes;
+    uint8_t copy[SCREENED];
+    enum corral_err err = CORRAL_OK;
+    if (!c->ops->screen)
+        return named(c, link_write_bytes(c->link, c->ap, address, bytes, size, d), d);
+    while (size && !err) {
+        size_t n = size < sizeof(copy) ? size : sizeof(copy);
+        memcpy(copy, from, n);
+        c->ops->screen(c, true, address, copy, n);
+        err = link_write_bytes(c->link, c->ap, address, copy, n, d);
+        from += n;
+        address += n;
+        size -= n;
+    }
+    return named(c, err, d);
 }

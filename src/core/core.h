@@ -22,7 +22,7 @@ enum core_why {
     CORE_WHY_DEBUG_DISABLED, /* DHCSR.C_DEBUGEN stays 0 (authentication), or its access port is disabled */
     CORE_WHY_STUB,           /* behind a gdb stub that does not tell */
 };
-/* A clause for people ("held in reset"); "" for CORE_WHY_NONE. Never NULL. */
+/* How a sentence goes on after "it is": "held in reset"; "" for CORE_WHY_NONE. Never NULL. */
 const char *core_why_text(enum core_why why);
 
 /*
@@ -120,6 +120,9 @@ struct core_ops {
     enum corral_err (*set_watchpoint)(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
                                       struct diag *d);
     enum corral_err (*clear_watchpoint)(struct core *c, uint32_t address, uint32_t size, struct diag *d);
+    /* Optional. Bytes of the core's memory: as read, breakpoints of ours are taken out of them; as about to be
+     * written, what is under such a breakpoint is kept aside and the breakpoint put into them. */
+    void (*screen)(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
     /* NULL: halts and runs by itself. Else what it shares with all cores that stop and start as it does. */
     const void *(*run_domain)(const struct core *c);
 };
@@ -129,6 +132,10 @@ struct core_ops {
  * is not known. `name` is copied. */
 struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name, uint32_t hz,
                                 struct cti *cti, struct diag *d);
+/* Core number `number` behind a gdb stub (link/gdb.h). Halting or running one halts or runs all. It has no
+ * debug registers, no CTI and no cycle count. `name` is copied. */
+struct core *core_gdb_stub_open(struct link *link, size_t number, const char *name, uint32_t hz,
+                                struct diag *d);
 void core_close(struct core *c); /* leaves the target as it is; NULL is allowed */
 
 const char *core_name(const struct core *c);
@@ -178,6 +185,11 @@ enum corral_err core_find_register(struct core *c, const char *name, const struc
 enum corral_err core_set_watchpoint(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
                                     struct diag *d);
 enum corral_err core_clear_watchpoint(struct core *c, uint32_t address, uint32_t size, struct diag *d);
+/* Memory as the core's program has it: breakpoints of ours that are instructions in RAM do not show in what is
+ * read, and stay where they are in what is written. Any address and length. */
+enum corral_err core_read_memory(struct core *c, uint64_t address, void *out, size_t size, struct diag *d);
+enum corral_err core_write_memory(struct core *c, uint64_t address, const void *bytes, size_t size,
+                                  struct diag *d);
 /* Not NULL: a request to halt or run one core does it to every core with the same value (a gdb stub that
  * stops all): mechanism `stub`. */
 const void *core_run_domain(const struct core *c);

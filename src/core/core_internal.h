@@ -20,4 +20,7 @@ struct core {
 /* A core with everything but ops and priv set. Takes `cti` over when it succeeds. NULL when memory is out. */
 struct core *core_alloc(struct link *link, uint32_t ap, const char *name, uint32_t hz, struct cti *cti);
 
+/* Part, revision and architecture by CPUID alone, as far as the table knows them; everything else zero. */
+void core_part_of_cpuid(uint32_t cpuid, struct core_info *info);
+
 #endif

@@ -112,7 +112,8 @@ static enum corral_err request_halt(struct core *c, struct diag *d)
     if (!err)
         err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_HALT, &why);
     if (err && is_out_of_reach(c, err, &status)) {
-        diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s cannot be halted: %s", c->name, core_why_text(status.why));
+        diag_set(d, CORRAL_ERR_CORE_NO_HALT, "%s cannot be halted: it is %s", c->name,
+                 core_why_text(status.why));
         diag_hint(d, "%s", why.message);
         return CORRAL_ERR_CORE_NO_HALT;
     }
@@ -498,6 +499,7 @@ static const struct core_ops cortex_m_ops = {
     .read_cycles = cortex_m_read_cycles,
     .free = free_cortex_m,
     .peek_status = peek_status,
+    .screen = cortex_m_screen,
     .reset = cortex_m_reset,
     .vector_catch = cortex_m_vector_catch,
     .detach = cortex_m_detach,

@@ -52,6 +52,18 @@ static enum core_arch arch_of_unknown(struct core *c, uint32_t cpuid)
     }
 }
 
+void core_part_of_cpuid(uint32_t cpuid, struct core_info *info)
+{
+    *info = (struct core_info){.cpuid = cpuid, .part = ""};
+    info->revision = cpuid >> 20 & 0xF;
+    info->patch = cpuid & 0xF;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (parts[i].implementer == cpuid >> 24 && parts[i].part == (cpuid >> 4 & 0xFFF)) {
+            info->arch = parts[i].arch;
+            info->part = parts[i].name;
+        }
+}
+
 enum corral_err cortex_m_identify(struct core *c, struct diag *d)
 {
     struct cortex_m *m = c->priv;
@@ -61,14 +73,7 @@ enum corral_err cortex_m_identify(struct core *c, struct diag *d)
     enum corral_err err = link_read32(c->link, c->ap, CPUID, &cpuid, d);
     if (err)
         return err;
-    m->info = (struct core_info){.cpuid = cpuid, .part = ""};
-    m->info.revision = cpuid >> 20 & 0xF;
-    m->info.patch = cpuid & 0xF;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (parts[i].implementer == cpuid >> 24 && parts[i].part == (cpuid >> 4 & 0xFFF)) {
-            m->info.arch = parts[i].arch;
-            m->info.part = parts[i].name;
-        }
+    core_part_of_cpuid(cpuid, &m->info);
     if (m->info.arch == CORE_ARCH_UNKNOWN)
         m->info.arch = arch_of_unknown(c, cpuid);
     m->info.has_restart_flag = cortex_m_is_v8(m);

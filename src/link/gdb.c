@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See gdb.h: opening and closing. Cross-trigger sheet 10.1; QEMU's dual Cortex-M33 has a process for
+ * each core, which must be attached to before it is listed, seen or stopped for.
+ */
+#include "link/gdb_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "link/link_backend.h"
+
+#define PACKET_DEFAULT 400u /* bytes, where the stub does not say */
+#define PACKET_LEAST   64u
+#define LIST_PACKETS   64
+#define XML_CHUNK      0x800
+
+enum corral_err gdb_ask(struct gdb *g, const char *packet, const char **answer, struct diag *d)
+{
+    return gdb_rsp_ask(g->rpc, packet, strlen(packet), answer, d);
+}
+
+/* The stub's refusal as a sentence. CORRAL_OK when the answer is none. */
+enum corral_err gdb_refusal(const struct gdb *g, const char *answer, const char *what, struct diag *d)
+{
+    char said[100];
+    const char *words;
+    int number;
+    if (answer[0] == '\0')
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "the gdb stub at %s cannot %s", gdb_rsp_name(g->rpc),
+                        what);
+    if (!gdb_reply_is_error(answer, &number, &words))
+        return CORRAL_OK;
+    if (number >= 0)
+        return diag_set(d, CORRAL_ERR_LINK_FAULT, "the gdb stub failed to %s (error %02x)", what,
+                        (unsigned)number);
+    text_escape((const uint8_t *)words, strlen(words), said, sizeof(said));
+    return diag_set(d, CORRAL_ERR_LINK_FAULT, "the gdb stub failed to %s: %s", what, said);
+}
+
+enum corral_err gdb_nonsense(const struct gdb *g, const char *about, struct diag *d)
+{
+    return diag_set(d, CORRAL_ERR_LINK_PROTOCOL, "the gdb stub at %s answered nonsense about %s",
+                    gdb_rsp_name(g->rpc), about);
+}
+
+enum corral_err gdb_expect_ok(struct gdb *g, const char *packet, const char *what, struct diag *d)
+{
+    const char *answer;
+    enum corral_err err = gdb_ask(g, packet, &answer, d);
+    if (!err && strcmp(answer, "OK") != 0) {
+        err = gdb_refusal(g, answer, what, d);
+        err = err ? err : gdb_nonsense(g, what, d);
+    }
+    return err;
+}
+
+static bool is_listed(const struct gdb *g, const struct gdb_thread_id *id)
+{
+    for (size_t i = 0; i < g->cores; i++)
+        if (g->core[i].pid == id->pid && g->core[i].tid == id->tid)
+            return true;
+    return false;
+}
+
+static enum corral_err list_threads(struct gdb *g, struct diag *d)
+{
+    struct gdb_thread_id list[LINK_GDB_CORES];
+    size_t count = 0;
+    bool last = false;
+    const char *answer;
+    for (int i = 0; i < LIST_PACKETS && !last; i++) {
+        enum corral_err err = gdb_ask(g, i ? "qsThreadInfo" : "qfThreadInfo", &answer, d);
+        if (err)
+            return err;
+        if (i == 0 && answer[0] == '\0')
+            break; /* a stub without threads */
+        if (!gdb_reply_threads(answer, list, LINK_GDB_CORES, &count, &last))
+            return gdb_nonsense(g, "its threads", d);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (g->cores < LINK_GDB_CORES && !is_listed(g, &list[i]))
+            g->core[g->cores++] = list[i];
+    return CORRAL_OK;
+}
+
+/* QEMU lists the threads of those processes only that somebody attached to, and has one for each cluster of
+ * cores. Others' processes are none of our business. */
+static enum corral_err attach_processes(struct gdb *g, struct diag *d)
+{
+    const char *answer;
+    for (int32_t pid = 1; g->qemu && g->features.multiprocess && pid <= LINK_GDB_CORES; pid++) {
+        char packet[24];
+        bool known = false;
+        for (size_t i = 0; i < g->cores; i++)
+            known |= g->core[i].pid == pid;
+        if (known)
+            continue;
+        snprintf(packet, sizeof(packet), "vAttach;%" PRIx32, (uint32_t)pid);
+        enum corral_err err = gdb_ask(g, packet, &answer, d);
+        if (err)
+            return err;
+        struct gdb_stop stop;
+        if (!gdb_reply_stop(answer, &stop))
+            break; /* there are no more */
+    }
+    return list_threads(g, d);
+}
+
+static void name_cores(struct gdb *g)
+{
+    if (g->cores == 0) { /* one core that has no number */
+        g->core[0] = (struct gdb_thread_id){.pid = 0, .tid = 0};
+        g->cores = 1;
+    }
+    for (size_t i = 0; i < g->cores; i++) {
+        const struct gdb_thread_id *id = &g->core[i];
+        if (id->pid)
+            snprintf(g->id[i], sizeof(g->id[i]), "p%" PRIx32 ".%" PRIx32, (uint32_t)id->pid,
+                     (uint32_t)id->tid);
+        else
+            snprintf(g->id[i], sizeof(g->id[i]), "%" PRIx32, (uint32_t)id->tid);
+    }
+}
+
+size_t gdb_core_of(const struct gdb *g, const struct gdb_stop *stop)
+{
+    for (size_t i = 0; stop->has_thread && i < g->cores; i++)
+        if (g->core[i].tid == stop->thread.tid && (!stop->thread.pid || g->core[i].pid == stop->thread.pid))
+            return i;
+    return 0;
+}
+
+/* The layout that every Arm stub has which does not describe its own: gdb's arm-m-profile. */
+static void default_registers(struct gdb_registers *r)
+{
+    static const char *const names[] = {"r0", "r1", "r2",  "r3",  "r4",  "r5", "r6", "r7",
+                                        "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"};
+    *r = (struct gdb_registers){0};
+    for (uint32_t i = 0; i < 16; i++) {
+        snprintf(r->reg[i].name, sizeof(r->reg[i].name), "%s", names[i]);
+        r->reg[i].number = i;
+        r->reg[i].bits = 32;
+    }
+    snprintf(r->reg[16].name, sizeof(r->reg[16].name), "xpsr");
+    r->reg[16].number = 25;
+    r->reg[16].bits = 32;
+    r->count = 17;
+}
+
+/* One file of the description into g->xml; false when it cannot be had whole. */
+static bool read_xml(struct gdb *g, const char *name)
+{
+    size_t size = 0;
+    while (size < GDB_XML_MAX) {
+        char packet[128];
+        const char *answer;
+        snprintf(packet, sizeof(packet), "qXfer:features:read:%s:%zx,%x", name, size, XML_CHUNK);
+        if (gdb_ask(g, packet, &answer, NULL) || (answer[0] != 'm' && answer[0] != 'l'))
+            return false;
+        size_t n = strlen(answer + 1);
+        if (n > GDB_XML_MAX - size || (n == 0 && answer[0] == 'm'))
+            return false;
+        memcpy(g->xml + size, answer + 1, n);
+        size += n;
+        g->xml[size] = '\0';
+        if (answer[0] == 'l')
+            return true;
+    }
+    return false;
+}
+
+static const struct gdb_register *find_register(const struct gdb_registers *r, const char *name)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->reg[i].name, name) == 0)
+            return &r->reg[i];
+    return NULL;
+}
+
+static void read_registers(struct gdb *g)
+{
+    struct gdb_registers *r = &g->registers;
+    if (g->features.target_xml && read_xml(g, "target.xml")) {
+        gdb_reply_registers(g->xml, r);
+        for (size_t i = 0; i < r->includes; i++) { /* files that include others: the list grows, bounded */
+            char name[sizeof(r->include[0])];
+            snprintf(name, sizeof(name), "%s", r->include[i]);
+            if (read_xml(g, name))
+                gdb_reply_registers(g->xml, r);
+        }
+    }
+    if (!find_register(r, "pc") || !find_register(r, "r0"))
+        default_registers(r);
+}
+
+static enum corral_err negotiate(struct gdb *g, struct diag *d)
+{
+    const char *answer;
+    enum corral_err err =
+        gdb_ask(g, "qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+;xmlRegisters=arm", &answer, d);
+    if (err)
+        return err;
+    gdb_reply_features(answer, &g->features);
+    uint32_t size = g->features.packet_size ? g->features.packet_size : PACKET_DEFAULT;
+    gdb_rsp_limit(g->rpc, size < PACKET_LEAST ? PACKET_LEAST : size);
+    if (g->features.no_ack || !g->features.packet_size) {
+        err = gdb_ask(g, "QStartNoAckMode", &answer, d);
+        if (err)
+            return err;
+        if (strcmp(answer, "OK") == 0)
+            gdb_rsp_no_ack(g->rpc);
+    }
+    err = gdb_ask(g, "qqemu.sstepbits", &answer, d);
+    if (!err)
+        g->qemu = strncmp(answer, "ENABLE=", 7) == 0;
+    if (!err)
+        err = gdb_ask(g, "vCont?", &answer, d);
+    if (!err)
+        g->vcont = strncmp(answer, "vCont", 5) == 0 && strstr(answer, ";c") && strstr(answer, ";s");
+    return err;
+}
+
+/* A line of QEMU's monitor, in hex. */
+static void on_monitor(void *ctx, const char *hex)
+{
+    struct gdb *g = ctx;
+    uint8_t line[256];
+    size_t n = strlen(hex) / 2;
+    if (n >= sizeof(line) || !gdb_reply_hex(hex, line, n))
+        return;
+    line[n] = '\0';
+    g->never_started |= strstr((const char *)line, "prelaunch") != NULL;
+}
+
+/* Was it ever started? QEMU's monitor tells; connecting has stopped it if it ran. */
+static enum corral_err ask_monitor(struct gdb *g, struct diag *d)
+{
+    const char *answer;
+    gdb_rsp_listen(g->rpc, on_monitor, g);
+    enum corral_err err = gdb_ask(g, "qRcmd,696e666f20737461747573", &answer, d); /* "info status" */
+    gdb_rsp_listen(g->rpc, NULL, NULL);
+    return err;
+}
+
+enum corral_err gdb_select_core(struct gdb *g, size_t core, struct diag *d)
+{
+    char packet[40];
+    if (core >= g->cores)
+        return diag_set(d, CORRAL_ERR_NO_AP, "the gdb stub has no core number %zu", core);
+    if (g->selected == (int)core)
+        return CORRAL_OK;
+    snprintf(packet, sizeof(packet), "Hg%s", g->id[core]);
+    const char *answer;
+    enum corral_err err = gdb_ask(g, packet, &answer, d);
+    /* A stub with one thread may not know the packet. */
+    if (!err && strcmp(answer, "OK") != 0 && !(answer[0] == '\0' && g->cores == 1)) {
+        err = gdb_refusal(g, answer, "choose a core", d);
+        err = err ? err : gdb_nonsense(g, "choosing a core", d);
+    }
+    g->selected = err ? -1 : (int)core;
+    return err;
+}
+
+static enum corral_err connect_stub(struct gdb *g, struct diag *d)
+{
+    const char *answer;
+    struct gdb_stop stop;
+    enum corral_err err = negotiate(g, d);
+    if (!err && g->qemu)
+        err = ask_monitor(g, d);
+    if (!err)
+        err = gdb_ask(g, "?", &answer, d);
+    if (!err && !gdb_reply_stop(answer, &stop))
+        return diag_set(d, CORRAL_ERR_LINK_PROTOCOL,
+                        "the gdb stub at %s does not say that its target stopped", gdb_rsp_name(g->rpc));
+    if (!err && stop.kind == GDB_STOP_ENDED)
+        return diag_set(d, CORRAL_ERR_LINK_DOWN, "the gdb stub at %s has no program any more",
+                        gdb_rsp_name(g->rpc));
+    if (!err)
+        err = list_threads(g, d);
+    if (!err)
+        err = attach_processes(g, d);
+    if (err)
+        return err;
+    err = gdb_ask(g, "X0,0:", &answer, d);
+    if (err)
+        return err;
+    g->binary = strcmp(answer, "OK") == 0;
+    name_cores(g);
+    read_registers(g);
+    g->state = (struct link_gdb_state){.asked = true, .stop = stop, .core = gdb_core_of(g, &stop)};
+    return CORRAL_OK;
+}
+
+static enum corral_err gdb_execute(void *ctx, struct link_access *accesses, size_t count, struct diag *d)
+{
+    for (size_t i = 0; i < count; i++) {
+        accesses[i].status = gdb_access_memory(ctx, &accesses[i], d);
+        if (accesses[i].status)
+            return accesses[i].status;
+    }
+    return CORRAL_OK;
+}
+
+/* As gdb goes: what stopped because we came goes on. */
+static void let_go(struct gdb *g)
+{
+    const char *answer;
+    char packet[24];
+    if (!g->features.multiprocess) {
+        gdb_ask(g, "D", &answer, NULL);
+        return;
+    }
+    for (size_t i = 0; i < g->cores; i++) {
+        bool done = false; /* a process has one D for all its threads */
+        for (size_t k = 0; k < i; k++)
+            done |= g->core[k].pid == g->core[i].pid;
+        snprintf(packet, sizeof(packet), "D;%" PRIx32, (uint32_t)g->core[i].pid);
+        if (!done && gdb_ask(g, packet, &answer, NULL) != CORRAL_OK)
+            return;
+    }
+}
+
+static void gdb_close(void *ctx)
+{
+    struct gdb *g = ctx;
+    if (!g)
+        return;
+    if (g->rpc && g->cores && !g->keep && !g->never_started && !g->state.running && !g->state.ended)
+        let_go(g);
+    gdb_rsp_close(g->rpc);
+    free(g);
+}
+
+static const struct link_backend gdb_backend = {
+    .caps = LINK_CAP_MEM,
+    .execute = gdb_execute,
+    .close = gdb_close,
+};
+
+struct gdb *gdb_of(struct link *link)
+{
+    return link_backend_ctx(link, &gdb_backend);
+}
+
+struct link *link_gdb_open(const char *spec, const struct link_options *options, struct host_clock *clock,
+                           struct diag *d)
+{
+    const char *words = strncmp(spec, "gdb:", 4) == 0 ? spec + 4 : "";
+    if (options && (options->wire_hz || options->protocol)) {
+        diag_set(d, CORRAL_ERR_USAGE, "link '%s': the wire behind a gdb stub is the stub's to set", spec);
+        return NULL;
+    }
+    struct gdb *g = calloc(1, sizeof(*g));
+    if (!g) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    g->selected = -1;
+    g->rpc = gdb_rsp_open(words, d);
+    struct link *link = NULL;
+    if (g->rpc && connect_stub(g, d) == CORRAL_OK) {
+        link = link_new(&gdb_backend, g, spec, clock);
+        if (!link)
+            diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    }
+    if (!link)
+        gdb_close(g);
+    return link;
+}
+
+size_t link_gdb_core_count(struct link *link)
+{
+    const struct gdb *g = gdb_of(link);
+    return g ? g->cores : 0;
+}
+
+const char *link_gdb_core_id(struct link *link, size_t core)
+{
+    const struct gdb *g = gdb_of(link);
+    return g && core < g->cores ? g->id[core] : "";
+}
+
+const struct gdb_registers *link_gdb_registers(struct link *link)
+{
+    return &gdb_of(link)->registers;
+}
+
+void link_gdb_keep(struct link *link, bool keep)
+{
+    gdb_of(link)->keep = keep;
+}
