@@ -115,15 +115,19 @@ enum corral_err cortex_m_release_patches(struct core *c, struct diag *d)
     return err;
 }
 
-void cortex_m_screen(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size)
+bool cortex_m_screen(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size)
 {
     struct cortex_m *m = c->priv;
+    bool any = false;
     for (unsigned i = 0; i < CORTEX_M_MAX_PATCHES; i++) {
         struct cortex_m_patch *p = &m->patch[i];
         for (unsigned half = 0; p->used && half < 2; half++) {
             uint64_t at = (uint64_t)p->address + half;
             unsigned shift = 8 * half;
             if (at < address || at - address >= size)
+                continue;
+            any = true;
+            if (!bytes)
                 continue;
             uint8_t *byte = &bytes[at - address];
             if (write) {
@@ -134,4 +138,5 @@ void cortex_m_screen(struct core *c, bool write, uint64_t address, uint8_t *byte
             }
         }
     }
+    return any;
 }

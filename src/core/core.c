@@ -313,7 +313,7 @@ enum corral_err core_write_memory(struct core *c, uint64_t address, const void *
     const uint8_t *from = bytes;
     uint8_t copy[SCREENED];
     enum corral_err err = CORRAL_OK;
-    if (!c->ops->screen)
+    if (!c->ops->screen || !c->ops->screen(c, true, address, NULL, size))
         return named(c, link_write_bytes(c->link, c->ap, address, bytes, size, d), d);
     while (size && !err) {
         size_t n = size < sizeof(copy) ? size : sizeof(copy);

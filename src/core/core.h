@@ -121,8 +121,9 @@ struct core_ops {
                                       struct diag *d);
     enum corral_err (*clear_watchpoint)(struct core *c, uint32_t address, uint32_t size, struct diag *d);
     /* Optional. Bytes of the core's memory: as read, breakpoints of ours are taken out of them; as about to be
-     * written, what is under such a breakpoint is kept aside and the breakpoint put into them. */
-    void (*screen)(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
+     * written, what is under such a breakpoint is kept aside and the breakpoint put into them. `bytes` NULL
+     * only asks. True when one of them is there. */
+    bool (*screen)(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
     /* NULL: halts and runs by itself. Else what it shares with all cores that stop and start as it does. */
     const void *(*run_domain)(const struct core *c);
 };

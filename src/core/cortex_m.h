@@ -139,7 +139,7 @@ enum corral_err cortex_m_clear_patch(struct core *c, uint32_t address, struct di
 bool cortex_m_has_patch(const struct core *c, uint32_t address);
 enum corral_err cortex_m_enable_patch(struct core *c, uint32_t address, bool on, struct diag *d);
 enum corral_err cortex_m_release_patches(struct core *c, struct diag *d);
-void cortex_m_screen(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
+bool cortex_m_screen(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
 
 /* dwt.c: watchpoints and the cycle count. */
 enum corral_err cortex_m_set_watchpoint(struct core *c, uint32_t address, uint32_t size,

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Domains of cores, and what their halts and runs mean to those who wait. Cross-trigger sheet 10.3: a domain
+ * is stopped or running, each stop is an epoch, a client waits or does not. One reply to each resume, however
+ * the stop came about.
+ *
+ * Must not decide how cores are halted: the group does.
+ */
+#include "gdb/gdb_hub.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gdb/gdb_internal.h"
+
+struct gdb_domain *gdb_domain_of(struct gdb_hub *hub, size_t core)
+{
+    return &hub->domains[hub->cores[core].domain];
+}
+
+bool gdb_client_covers(const struct gdb_client *client, size_t core)
+{
+    return client->core == GDB_ALL_CORES || client->core == core;
+}
+
+static bool covers_domain(const struct gdb_client *client, const struct gdb_domain *d)
+{
+    return client->core == GDB_ALL_CORES || (client->core >= d->first && client->core < d->first + d->count);
+}
+
+bool gdb_client_alone(const struct gdb_client *client)
+{
+    const struct gdb_hub *hub = client->hub;
+    for (size_t i = 0; i < hub->domain_count; i++)
+        for (const struct gdb_client *other = hub->clients; other; other = other->next)
+            if (other != client && covers_domain(client, &hub->domains[i]) &&
+                covers_domain(other, &hub->domains[i]))
+                return false;
+    return true;
+}
+
+bool gdb_core_halted(const struct gdb_hub *hub, size_t core, const char **why)
+{
+    const struct gdb_core *c = &hub->cores[core];
+    const struct gdb_domain *d = &hub->domains[c->domain];
+    static const char *const sentences[] = {
+        [CORE_UNKNOWN] = "core does not answer",      [CORE_HALTED] = "",
+        [CORE_RUNNING] = "core is running",           [CORE_RESET] = "core in reset",
+        [CORE_LOCKUP] = "core is locked up, halt it", [CORE_UNPOWERED] = "core without power",
+    };
+    *why = d->running || c->late ? "core is running" : sentences[c->last.state];
+    if (d->running && (c->last.state == CORE_RESET || c->last.state == CORE_UNPOWERED))
+        *why = sentences[c->last.state];
+    return (*why)[0] == '\0';
+}
+
+/* What the group did otherwise than asked: to those who wait in the domain, and to the log. */
+static void tell_remarks(struct gdb_hub *hub, struct gdb_domain *d)
+{
+    const struct group_remark *list;
+    size_t n = group_remarks(d->group, &list);
+    for (size_t i = 0; i < n; i++) {
+        char text[400];
+        snprintf(text, sizeof(text), "%s%s%s\n", list[i].core ? list[i].core : "", list[i].core ? ": " : "",
+                 list[i].text);
+        for (struct gdb_client *c = hub->clients; c; c = c->next)
+            if (c->state == GDB_CLIENT_WAITING && covers_domain(c, d))
+                gdb_client_print(c, text);
+        if (hub->options.bus) {
+            struct event e = event_make(EVENT_MARKER, hub->options.stream);
+            text[strlen(text) - 1] = '\0';
+            e.host_ns = host_clock_now(link_clock(core_link(hub->cores[d->first].core)));
+            e.marker.text = text;
+            event_bus_publish(hub->options.bus, &e);
+        }
+    }
+    group_forget_remarks(d->group);
+}
+
+/* Which core of a domain a client of all cores is shown: the one that stopped first. */
+static size_t shown_core(const struct gdb_hub *hub, const struct gdb_domain *d,
+                         const struct gdb_client *client)
+{
+    if (client->core != GDB_ALL_CORES)
+        return client->core;
+    for (size_t i = d->first; i < d->first + d->count; i++)
+        if (hub->cores[i].last.first)
+            return i;
+    return d->first;
+}
+
+static void answer_waiting(struct gdb_hub *hub, struct gdb_domain *d)
+{
+    for (struct gdb_client *c = hub->clients; c; c = c->next) {
+        if (c->state != GDB_CLIENT_WAITING || !covers_domain(c, d))
+            continue;
+        size_t core = shown_core(hub, d, c);
+        /* One that did not halt in time: its own client is told once it has (D20). */
+        if (!hub->cores[core].late || c->core == GDB_ALL_CORES)
+            gdb_client_stopped(c, core);
+    }
+}
+
+static void take_event(struct gdb_hub *hub, struct gdb_domain *d, const struct event *e)
+{
+    for (size_t i = 0; i < d->count && i < e->halt.core_count; i++) {
+        struct gdb_core *c = &hub->cores[d->first + i];
+        c->last = e->halt.cores[i];
+        c->last.name = core_name(c->core);
+    }
+}
+
+/* A new epoch: the domain has stopped. */
+static void stopped(struct gdb_hub *hub, struct gdb_domain *d, const struct event *e)
+{
+    take_event(hub, d, e);
+    d->running = false;
+    d->epoch++;
+    for (size_t i = d->first; i < d->first + d->count; i++)
+        hub->cores[i].late = hub->cores[i].last.state == CORE_RUNNING;
+    tell_remarks(hub, d);
+    answer_waiting(hub, d);
+}
+
+enum corral_err gdb_hub_halt(struct gdb_hub *hub, size_t core, struct diag *d)
+{
+    struct gdb_domain *domain = gdb_domain_of(hub, core);
+    struct event e;
+    enum corral_err err = group_halt(domain->group, hub->cores[core].member, &e, d);
+    if (err == CORRAL_ERR_LINK_DOWN)
+        return err;
+    stopped(hub, domain, &e);
+    return err == CORRAL_ERR_CORE_NO_HALT ? CORRAL_OK : err; /* it is late, and named */
+}
+
+enum corral_err gdb_hub_run(struct gdb_hub *hub, size_t core, struct diag *d)
+{
+    struct gdb_domain *domain = gdb_domain_of(hub, core);
+    struct event e;
+    enum corral_err err = group_run(domain->group, hub->cores[core].member, &e, d);
+    if (err) {
+        /* Some may run. Nobody is left in the dark: all are halted again, and everybody who waits is told. */
+        struct diag why = DIAG_INIT;
+        if (group_halt(domain->group, hub->cores[core].member, &e, &why) != CORRAL_ERR_LINK_DOWN)
+            stopped(hub, domain, &e);
+        return err;
+    }
+    take_event(hub, domain, &e);
+    domain->running = true;
+    for (size_t i = domain->first; i < domain->first + domain->count; i++)
+        hub->cores[i].late = false;
+    tell_remarks(hub, domain);
+    return CORRAL_OK;
+}
+
+enum corral_err gdb_hub_step(struct gdb_hub *hub, size_t core, struct diag *d)
+{
+    struct gdb_domain *domain = gdb_domain_of(hub, core);
+    struct event e;
+    enum corral_err err = group_step(domain->group, hub->cores[core].member, 1, &e, d);
+    if (!err) /* nobody else moved: no new epoch */
+        hub->cores[core].last = e.halt.cores[hub->cores[core].member];
+    tell_remarks(hub, domain);
+    return err;
+}
+
+enum corral_err gdb_hub_reset(struct gdb_hub *hub, size_t core, bool halt, struct diag *d)
+{
+    struct gdb_domain *domain = gdb_domain_of(hub, core);
+    struct group_reset how = {.how = CORE_RESET_SYSTEM, .halt = halt, .core = hub->cores[core].member};
+    struct event e;
+    enum corral_err err = group_reset(domain->group, &how, &e, d);
+    if (err) {
+        tell_remarks(hub, domain);
+        return err;
+    }
+    if (halt) {
+        stopped(hub, domain, &e);
+        return CORRAL_OK;
+    }
+    take_event(hub, domain, &e);
+    domain->running = true;
+    tell_remarks(hub, domain);
+    return CORRAL_OK;
+}
+
+/* ---- attaching and detaching */
+
+static enum corral_err attach(struct gdb_hub *hub, struct gdb_domain *d, struct diag *diag)
+{
+    struct event e;
+    if (d->attached)
+        return CORRAL_OK;
+    enum corral_err err = hub->sync && d->count > 1 ? group_enable_sync(d->group, diag) : CORRAL_OK;
+    if (!err)
+        err = group_status(d->group, &e, diag);
+    if (err)
+        return err;
+    take_event(hub, d, &e);
+    d->attached = true;
+    d->running = false;
+    for (size_t i = d->first; i < d->first + d->count; i++)
+        d->running |= hub->cores[i].last.state == CORE_RUNNING;
+    tell_remarks(hub, d);
+    return CORRAL_OK;
+}
+
+static enum corral_err detach(struct gdb_hub *hub, struct gdb_domain *d, struct diag *diag)
+{
+    struct event e;
+    enum corral_err err = CORRAL_OK;
+    if (!d->attached)
+        return CORRAL_OK;
+    d->attached = false;
+    if (hub->options.on_detach == GDB_DETACH_RESUME && !d->running) {
+        err = group_run(d->group, 0, &e, diag);
+        struct diag why = DIAG_INIT;
+        enum corral_err off = group_disable_sync(d->group, &why);
+        if (off && !err) {
+            err = off;
+            if (diag)
+                *diag = why;
+        }
+        return err;
+    }
+    return group_detach(d->group, hub->options.on_detach == GDB_DETACH_KEEP, diag);
+}
+
+static bool anyone_in(const struct gdb_hub *hub, const struct gdb_domain *d)
+{
+    for (const struct gdb_client *c = hub->clients; c; c = c->next)
+        if (covers_domain(c, d))
+            return true;
+    return false;
+}
+
+struct gdb_client *gdb_hub_connect(struct gdb_hub *hub, size_t core, gdb_send_fn send, void *ctx,
+                                   struct diag *d)
+{
+    if (core != GDB_ALL_CORES && core >= hub->core_count) {
+        diag_set(d, CORRAL_ERR_NO_CORE, "there is no core number %zu", core);
+        return NULL;
+    }
+    struct gdb_client *c = calloc(1, sizeof(*c));
+    if (!c) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    *c = (struct gdb_client){.hub = hub, .core = core, .send = send, .ctx = ctx};
+    c->registers_of = core == GDB_ALL_CORES ? 0 : core;
+    c->control_of = core;
+    for (size_t i = 0; i < hub->domain_count; i++)
+        if (covers_domain(c, &hub->domains[i]) && attach(hub, &hub->domains[i], d)) {
+            free(c);
+            return NULL;
+        }
+    c->seen_epoch = gdb_domain_of(hub, c->registers_of)->epoch;
+    c->next = hub->clients;
+    hub->clients = c;
+    return c;
+}
+
+void gdb_client_leave(struct gdb_client *client)
+{
+    struct gdb_hub *hub = client->hub;
+    gdb_points_drop(client);
+    for (struct gdb_client **at = &hub->clients; *at; at = &(*at)->next)
+        if (*at == client) {
+            *at = client->next;
+            break;
+        }
+    for (size_t i = 0; i < hub->domain_count; i++)
+        if (covers_domain(client, &hub->domains[i]) && !anyone_in(hub, &hub->domains[i])) {
+            detach(hub, &hub->domains[i], NULL);
+            tell_remarks(hub, &hub->domains[i]);
+        }
+    free(client->points);
+    free(client);
+}
+
+void gdb_client_interrupt(struct gdb_client *client)
+{
+    struct gdb_hub *hub = client->hub;
+    struct diag d = DIAG_INIT;
+    /* Nobody waits: the stop was told already, and the next run is not meant (D5, D6). */
+    if (client->state != GDB_CLIENT_WAITING)
+        return;
+    if (client->range.on) {
+        client->range.on = false;
+        gdb_client_stopped(client, client->range.core);
+        return;
+    }
+    size_t core = client->core == GDB_ALL_CORES ? client->registers_of : client->core;
+    if (gdb_hub_halt(hub, core, &d))
+        gdb_client_print(client, d.message);
+    /* All that the client shows halts: with cores that are domains of their own, each of these. */
+    for (size_t i = 0; client->core == GDB_ALL_CORES && i < hub->domain_count; i++)
+        if (hub->domains[i].running)
+            gdb_hub_halt(hub, hub->domains[i].first, NULL);
+    if (client->state == GDB_CLIENT_WAITING && !hub->cores[core].late)
+        gdb_client_stopped(client, core); /* the link is gone: the resume is answered all the same */
+}
+
+/* ---- looking whether somebody stopped */
+
+static enum corral_err look_at_late(struct gdb_hub *hub, struct gdb_domain *d, struct diag *diag)
+{
+    for (size_t i = d->first; i < d->first + d->count; i++) {
+        struct gdb_core *c = &hub->cores[i];
+        struct core_status s;
+        if (!c->late)
+            continue;
+        enum corral_err err = core_read_status(c->core, true, &s, diag);
+        if (err)
+            return err;
+        if (s.state == CORE_RUNNING)
+            continue;
+        c->late = false;
+        c->last.state = s.state;
+        c->last.reason = s.state == CORE_HALTED ? s.reason : HALT_REASON_NONE;
+        c->last.pc = s.pc;
+        c->last.pc_known = s.pc_known;
+        answer_waiting(hub, d);
+    }
+    return CORRAL_OK;
+}
+
+/* How many instructions of a range are stepped before others get their turn. */
+#define RANGE_STEPS 32
+
+static void go_on_stepping(struct gdb_client *c)
+{
+    struct diag d = DIAG_INIT;
+    for (unsigned i = 0; i < RANGE_STEPS; i++) {
+        enum corral_err err = gdb_hub_step(c->hub, c->range.core, &d);
+        const struct event_core *last = &c->hub->cores[c->range.core].last;
+        if (err)
+            gdb_client_print(c, d.message);
+        if (err || last->state != CORE_HALTED || last->reason != HALT_REASON_STEP || !last->pc_known ||
+            last->pc < c->range.start || last->pc >= c->range.end) {
+            c->range.on = false;
+            gdb_client_stopped(c, c->range.core);
+            return;
+        }
+    }
+}
+
+enum corral_err gdb_hub_poll(struct gdb_hub *hub, struct diag *d)
+{
+    for (size_t i = 0; i < hub->domain_count; i++) {
+        struct gdb_domain *domain = &hub->domains[i];
+        enum corral_err err = CORRAL_OK;
+        bool stop = false;
+        struct event e;
+        if (!domain->attached)
+            continue;
+        if (!domain->running)
+            err = look_at_late(hub, domain, d);
+        else
+            err = group_poll(domain->group, &stop, &e, d);
+        if (stop)
+            stopped(hub, domain, &e);
+        if (err && err != CORRAL_ERR_CORE_NO_HALT)
+            return err;
+    }
+    for (struct gdb_client *c = hub->clients; c; c = c->next)
+        if (c->range.on)
+            go_on_stepping(c);
+    return CORRAL_OK;
+}
+
+/* ---- domains are made */
+
+static void free_domains(struct gdb_hub *hub)
+{
+    for (size_t i = 0; i < hub->domain_count; i++)
+        group_free(hub->domains[i].group);
+    hub->domain_count = 0;
+}
+
+static enum corral_err add_domain(struct gdb_hub *hub, size_t first, size_t count, struct diag *d)
+{
+    struct gdb_domain *domain = &hub->domains[hub->domain_count];
+    *domain = (struct gdb_domain){.first = first, .count = count};
+    domain->group = group_new(&hub->options.cores[first], count, hub->options.bus, hub->options.stream);
+    if (!domain->group)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        hub->cores[first + i].domain = hub->domain_count;
+        hub->cores[first + i].member = i;
+    }
+    hub->domain_count++;
+    return group_set_channels(domain->group, hub->options.halt_channel, hub->options.restart_channel, d);
+}
+
+static enum corral_err make_domains(struct gdb_hub *hub, struct diag *d)
+{
+    if (hub->sync || hub->options.one_inferior)
+        return add_domain(hub, 0, hub->core_count, d);
+    for (size_t i = 0; i < hub->core_count; i++) {
+        enum corral_err err = add_domain(hub, i, 1, d);
+        if (err)
+            return err;
+    }
+    return CORRAL_OK;
+}
+
+enum corral_err gdb_hub_set_sync(struct gdb_hub *hub, bool on, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    if (on == hub->sync)
+        return CORRAL_OK;
+    for (size_t i = 0; i < hub->domain_count; i++)
+        if (hub->domains[i].attached && hub->domains[i].running)
+            return diag_set(d, CORRAL_ERR_CORE_STATE, "halt all cores first");
+    for (size_t i = 0; i < hub->domain_count && !err; i++)
+        err = group_disable_sync(hub->domains[i].group, d);
+    if (err)
+        return err;
+    free_domains(hub);
+    hub->sync = on;
+    err = make_domains(hub, d);
+    for (size_t i = 0; i < hub->domain_count && !err; i++)
+        if (anyone_in(hub, &hub->domains[i]))
+            err = attach(hub, &hub->domains[i], d);
+    for (struct gdb_client *c = hub->clients; c; c = c->next)
+        c->seen_epoch = gdb_domain_of(hub, c->registers_of)->epoch;
+    return err;
+}
+
+struct gdb_hub *gdb_hub_new(const struct gdb_hub_options *options, struct diag *d)
+{
+    if (options->count == 0 || options->count > EVENT_MAX_CORES) {
+        diag_set(d, CORRAL_ERR_NO_CORE, "%zu cores cannot be served", options->count);
+        return NULL;
+    }
+    struct gdb_hub *hub = calloc(1, sizeof(*hub));
+    if (!hub) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    hub->options = *options;
+    hub->core_count = options->count;
+    hub->sync = options->sync;
+    for (size_t i = 0; i < options->count; i++)
+        hub->cores[i] =
+            (struct gdb_core){.core = options->cores[i], .last = {.name = core_name(options->cores[i])}};
+    enum corral_err err = make_domains(hub, d);
+    /* What a tool left that ended without detaching would look like stops of ours. */
+    for (size_t i = 0; i < hub->domain_count && !err; i++) {
+        err = hub->sync ? group_repair(hub->domains[i].group, NULL, d) : CORRAL_OK;
+        tell_remarks(hub, &hub->domains[i]);
+    }
+    if (!err)
+        return hub;
+    free_domains(hub);
+    free(hub);
+    return NULL;
+}
+
+enum corral_err gdb_hub_free(struct gdb_hub *hub, struct diag *d)
+{
+    enum corral_err first = CORRAL_OK;
+    if (!hub)
+        return CORRAL_OK;
+    while (hub->clients) {
+        struct gdb_client *c = hub->clients;
+        gdb_points_drop(c);
+        hub->clients = c->next;
+        free(c->points);
+        free(c);
+    }
+    for (size_t i = 0; i < hub->domain_count; i++) {
+        struct diag why = DIAG_INIT;
+        enum corral_err err = detach(hub, &hub->domains[i], &why);
+        if (err && !first) {
+            first = err;
+            if (d)
+                *d = why;
+        }
+    }
+    free_domains(hub);
+    free(hub);
+    return first;
+}
