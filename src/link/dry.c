@@ -25,7 +25,7 @@
 #define SPACE_ROOT (-1)               /* an ADIv6 root address space */
 #define SPACE_REGS (INT64_C(1) << 40) /* registers of ADIv5 AP n: this + n */
 
-enum { AP_CFG = 0xF4, AP_BASE = 0xF8, AP_IDR = 0xFC };
+enum { AP_BASEH = 0xF0, AP_CFG = 0xF4, AP_BASE = 0xF8, AP_IDR = 0xFC };
 
 #define DEFAULT_IDR  0x24770011u /* AHB-AP */
 #define NO_BASE      0x00000002u /* no table */
@@ -261,7 +261,7 @@ static enum corral_err ap_register(struct dry *s, struct link_access *a, struct 
         memcpy(a->data, &value, sizeof(value));
     } else {
         memcpy(&value, a->data, sizeof(value));
-        if (!s->has_root && a->address >= AP_CFG)
+        if (!s->has_root && a->address >= AP_BASEH)
             return CORRAL_OK; /* read-only */
         enum corral_err err = put(s, space, address, value, d);
         if (err)
@@ -424,20 +424,21 @@ static const char *load_ap(struct dry *s, json_t *ap, struct diag *d)
         return "an element of \"aps\" has no usable \"ap\"";
     bool v5 = n >= 0 && n <= 255;
     bool nested = n >= (json_int_t)LINK_NESTED_FIRST && n <= (json_int_t)LINK_NESTED_LAST;
-    uint64_t idr = DEFAULT_IDR, base = NO_BASE, cfg = 0, value;
+    uint64_t idr = DEFAULT_IDR, base = NO_BASE, baseh = 0, cfg = 0, value;
     const json_t *from = json_object_get(ap, "walk_from");
     const json_t *at = json_object_get(ap, "base");
     if (json_object_get(ap, "idr") && !json_number(json_object_get(ap, "idr"), UINT32_MAX, &idr))
         return "an \"idr\" is not a 32-bit number";
     if (at && !json_number(at, UINT32_MAX, &base))
-        return "a \"base\" is not a 32-bit number"; /* BASEH is a word of the AP's, at 0xF0 */
+        return "a \"base\" is not a 32-bit number";
     if (!at && from) {
         if (!json_number(from, UINT32_MAX, &base))
             return "a \"walk_from\" is not a 32-bit number";
         base |= 3; /* where the table is known to be, in BASE's format */
     }
-    if (json_object_get(ap, "cfg") && !json_number(json_object_get(ap, "cfg"), UINT32_MAX, &cfg))
-        return "a \"cfg\" is not a 32-bit number";
+    if ((json_object_get(ap, "cfg") && !json_number(json_object_get(ap, "cfg"), UINT32_MAX, &cfg)) ||
+        (json_object_get(ap, "baseh") && !json_number(json_object_get(ap, "baseh"), UINT32_MAX, &baseh)))
+        return "a \"cfg\" or \"baseh\" is not a 32-bit number";
     const char *why = nested ? load_nested(s, n, ap, idr, base, d) : NULL;
     if (why)
         return why;
@@ -447,6 +448,7 @@ static const char *load_ap(struct dry *s, json_t *ap, struct diag *d)
     }
     if (v5 && (put(s, SPACE_REGS + n, AP_IDR, (uint32_t)idr, d) ||
                put(s, SPACE_REGS + n, AP_BASE, (uint32_t)base, d) ||
+               put(s, SPACE_REGS + n, AP_BASEH, (uint32_t)baseh, d) ||
                put(s, SPACE_REGS + n, AP_CFG, (uint32_t)cfg, d)))
         return d ? d->message : "out of memory";
 

@@ -8,10 +8,10 @@
 
 /*
  * `spec` is "dry", "dry:0xADDR=VALUE,..." (words seen through every AP) or "dry:@FILE.json" (the words of a
- * real part: objects "aps" of "ap", "idr", "base", "cfg", "words", "unreadable"; "ap" -1 is an ADIv6 root
- * address space, reached as AP registers: AP number = address of the block, register = offset in it. An "ap"
- * from LINK_NESTED_FIRST to LINK_NESTED_LAST with "parent" and "address" is what lies behind a MEM-AP there,
- * reached through that AP's registers). `clock` must outlive the link. NULL with *d set.
+ * real part: objects "aps" of "ap", "idr", "base", "baseh", "cfg", "words", "unreadable"; "ap" -1 is an ADIv6
+ * root address space, reached as AP registers: AP number = address of the block, register = offset in it. An
+ * "ap" from LINK_NESTED_FIRST to LINK_NESTED_LAST with "parent" and "address" is what lies behind a MEM-AP
+ * there, reached through that AP's registers). `clock` must outlive the link. NULL with *d set.
  */
 struct link *link_dry_open(const char *spec, struct host_clock *clock, struct diag *d);
 

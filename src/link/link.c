@@ -184,7 +184,7 @@ enum corral_err link_execute(struct link *link, struct link_access *accesses, si
 {
     struct diag own = DIAG_INIT; /* the wire log wants the sentence, too */
     struct diag *said = d ? d : &own;
-    if (link->nested && nested_ap_concerned(link->nested, accesses, count))
+    if (nested_ap_concerned(accesses, count))
         return nested_ap_execute(link->nested, link, accesses, count, said);
     for (size_t i = 0; i < count; i++) {
         accesses[i].status = CORRAL_ERR_INTERRUPTED;

@@ -53,7 +53,7 @@ static bool is_nested(uint32_t ap)
 
 static struct nested_ap *find(struct nested_aps *n, uint32_t ap)
 {
-    for (size_t i = 0; i < n->count; i++)
+    for (size_t i = 0; n && i < n->count; i++)
         if (n->list[i].ap == ap)
             return &n->list[i];
     return NULL;
@@ -85,9 +85,8 @@ void nested_ap_forget(struct nested_aps *n)
         n->list[i].known = false;
 }
 
-bool nested_ap_concerned(const struct nested_aps *n, const struct link_access *accesses, size_t count)
+bool nested_ap_concerned(const struct link_access *accesses, size_t count)
 {
-    (void)n;
     for (size_t i = 0; i < count; i++)
         if (accesses[i].op != LINK_DP_READ && accesses[i].op != LINK_DP_WRITE && is_nested(accesses[i].ap))
             return true;
@@ -229,7 +228,7 @@ enum corral_err nested_ap_execute(struct nested_aps *n, struct link *link, struc
         accesses[i].done = 0;
     }
     for (size_t i = 0; i < count && !err; i++) {
-        if (nested_ap_concerned(n, &accesses[i], 1))
+        if (nested_ap_concerned(&accesses[i], 1))
             err = accesses[i].status = through(n, link, &accesses[i], d);
         else
             err = link_execute(link, &accesses[i], 1, d);

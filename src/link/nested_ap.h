@@ -19,9 +19,10 @@ enum corral_err nested_ap_add(struct nested_aps *n, uint32_t ap, uint32_t parent
                               struct diag *d);
 void nested_ap_forget(struct nested_aps *n);
 
-/* Is one of these accesses through a nested AP? */
-bool nested_ap_concerned(const struct nested_aps *n, const struct link_access *accesses, size_t count);
-/* As link_execute; the others among the accesses are handed on as they are. */
+/* Is one of these accesses through an AP with such a number? */
+bool nested_ap_concerned(const struct link_access *accesses, size_t count);
+/* As link_execute; the others among the accesses are handed on as they are. `n` may be NULL: then there is
+ * none. */
 enum corral_err nested_ap_execute(struct nested_aps *n, struct link *link, struct link_access *accesses,
                                   size_t count, struct diag *d);
 
