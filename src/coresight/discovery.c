@@ -9,6 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "coresight/stub_scan.h"
+#include "link/gdb.h"
+
 #define DPIDR_VERSION(v) ((v) >> 12 & 0xF)
 #define IDR_CLASS(v)     ((v) >> 13 & 0xF)
 #define CLASS_MEM_AP     8
@@ -153,6 +156,12 @@ struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, str
     hints = scan.hints;
     t->cut = hints->ap_count > CS_MAX_HINTS || hints->core_count > CS_MAX_HINTS ||
              hints->patch_count > CS_MAX_HINTS;
+    if (link_gdb_core_count(link)) {
+        if (cs_scan_stub(link, t, d) == CORRAL_OK)
+            return t;
+        cs_topology_free(t);
+        return NULL;
+    }
     enum corral_err err = dp_power_up(link, d);
     if (!err)
         err = link_read_dp(link, DP_DPIDR, &dpidr, d);

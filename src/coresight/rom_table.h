@@ -63,6 +63,7 @@ struct cs_core {
      */
     char why_no_cti[CS_ERROR_MAX];
     bool cortex_m; /* has M-profile debug registers: core_cortex_m_open works on it */
+    bool stub;     /* behind a gdb stub: core_gdb_stub_open works on it; `ap` is its number there */
 };
 
 struct cs_refusal {

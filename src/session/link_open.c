@@ -6,6 +6,7 @@
 
 #include "link/cmsis_dap.h"
 #include "link/dry.h"
+#include "link/gdb.h"
 #include "link/jtag.h"
 #include "link/openocd.h"
 #include "link/replay.h"
@@ -74,12 +75,12 @@ const char *session_link_words(const char *command_line, const struct config *co
 struct host_clock *session_clock_for(const char *spec, struct diag *d)
 {
     bool real = is_kind(spec, "shm") || is_kind(spec, "jtag") || is_kind(spec, "openocd") ||
-                is_kind(spec, "cmsis-dap");
+                is_kind(spec, "cmsis-dap") || is_kind(spec, "gdb");
     if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !is_kind(spec, "replay") && !real) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
         diag_hint(d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE], dry[:PRESETS], "
                      "cmsis-dap[:SERIAL], cmsis-dap:tcp:HOST:PORT, jtag:HOST:PORT, openocd:HOST:PORT, "
-                     "openocd:spawn:CFG and replay:FILE");
+                     "openocd:spawn:CFG, gdb:HOST:PORT and replay:FILE");
         return NULL;
     }
     struct host_clock *clock = real ? host_clock_new_real() : host_clock_new_virtual();
@@ -138,6 +139,8 @@ static struct link *open_kind(const char *spec, const struct session_link_how *h
         return link_openocd_open(spec, o, clock, d);
     if (is_kind(spec, "cmsis-dap"))
         return link_cmsis_dap_open(spec, o, clock, d);
+    if (is_kind(spec, "gdb"))
+        return link_gdb_open(spec, o, clock, d);
     if (is_kind(spec, "replay"))
         return link_replay_open(spec, clock, d);
     return is_kind(spec, "sim") ? open_sim(spec, &sim, d) : link_dry_open(spec, clock, d);
