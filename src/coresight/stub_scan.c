@@ -16,12 +16,12 @@
 
 enum corral_err cs_scan_stub(struct link *link, struct cs_topology *t, struct diag *d)
 {
-    size_t count = link_gdb_core_count(link);
-    for (size_t i = 0; i < count && t->core_count < CS_MAX_CORES; i++) {
+    unsigned count = (unsigned)link_gdb_core_count(link);
+    for (unsigned i = 0; i < count && t->core_count < CS_MAX_CORES; i++) {
         struct cs_core *core = &t->cores[t->core_count];
         struct diag why = DIAG_INIT;
-        *core = (struct cs_core){.ap = (uint32_t)i, .type = "core", .address = SCS, .stub = true};
-        snprintf(core->name, sizeof(core->name), "core%zu", i);
+        *core = (struct cs_core){.ap = i, .type = "core", .address = SCS, .stub = true};
+        snprintf(core->name, sizeof(core->name), "core%u", i);
         enum corral_err err = link_read32(link, core->ap, CPUID, &core->cpuid, &why);
         if (err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL) {
             if (d)
