@@ -43,7 +43,7 @@ static cpu_op *wide_v6m(uint32_t i)
 {
     if ((i & 0xF800D000u) == 0xF000D000u)
         return cpu_thumb32(i);
-    if ((i & 0xF800D000u) != 0xF0008000u)
+    if ((i & 0xF800F000u) != 0xF0008000u)
         return cpu_undefined;
     switch (cpu_bits(i, 20, 7)) {
     case 0x38:

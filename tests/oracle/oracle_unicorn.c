@@ -37,6 +37,11 @@ uint32_t oracle_random(struct oracle *o)
 
 struct oracle *oracle_new(uint32_t seed)
 {
+    return oracle_new_core(seed, CPU_V7EM, UC_CPU_ARM_CORTEX_M7);
+}
+
+struct oracle *oracle_new_core(uint32_t seed, enum cpu_architecture architecture, int model)
+{
     struct oracle *o = calloc(1, sizeof *o);
 
     if (!o)
@@ -46,7 +51,7 @@ struct oracle *oracle_new(uint32_t seed)
     o->ram = aligned_alloc(4096, ORACLE_RAM_SIZE);
     o->uc_ram = aligned_alloc(4096, ORACLE_RAM_SIZE);
     if (!o->code || !o->ram || !o->uc_ram || uc_open(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS, &o->uc) ||
-        uc_ctl_set_cpu_model(o->uc, UC_CPU_ARM_CORTEX_M7) ||
+        uc_ctl_set_cpu_model(o->uc, model) ||
         uc_mem_map_ptr(o->uc, ORACLE_CODE, ORACLE_CODE_SIZE, UC_PROT_READ | UC_PROT_EXEC, o->code) ||
         uc_mem_map_ptr(o->uc, ORACLE_RAM, ORACLE_RAM_SIZE, UC_PROT_READ | UC_PROT_WRITE, o->uc_ram) ||
         uc_mem_map(o->uc, ORACLE_CODE - ORACLE_BRANCH, ORACLE_BRANCH, UC_PROT_READ | UC_PROT_EXEC) ||
@@ -64,6 +69,7 @@ struct oracle *oracle_new(uint32_t seed)
         memcpy(o->ram + k, &v, 4);
     }
     memcpy(o->uc_ram, o->ram, ORACLE_RAM_SIZE);
+    o->cpu.architecture = architecture;
     o->cpu.monitor = &o->monitor;
     o->cpu.region[0] = (struct cpu_region){ORACLE_CODE, ORACLE_CODE_SIZE, o->code, false};
     o->cpu.region[1] = (struct cpu_region){ORACLE_RAM, ORACLE_RAM_SIZE, o->ram, true};

@@ -27,7 +27,8 @@ struct oracle {
     uint32_t seed;
 };
 
-struct oracle *oracle_new(uint32_t seed);
+struct oracle *oracle_new(uint32_t seed); /* a Cortex-M7 */
+struct oracle *oracle_new_core(uint32_t seed, enum cpu_architecture architecture, int model);
 void oracle_free(struct oracle *o);
 uint32_t oracle_random(struct oracle *o);
 

@@ -24,26 +24,6 @@
 #define MAX_CLASS  512u
 #define MAX_REPORT 20u
 
-/* Run `ours` steps and `theirs` of the oracle from the registers as they are; theirs 0 = until `end`. */
-static bool run(struct oracle *o, const char *what, uint32_t pc, uint32_t end, unsigned ours, unsigned theirs)
-{
-    const struct encoded stop = {.word = 0xE7FE, .size = 2}; /* B . */
-    uc_err err;
-
-    /* A branch behind it keeps the oracle from translating more of the random code than is run. */
-    oracle_forget(o, pc, case_put_code(o, end, &stop));
-    oracle_copy_registers(o);
-    /* Always with a count: going between runs with and without one flushes the oracle's whole cache. */
-    err = uc_emu_start(o->uc, pc | 1u, theirs ? 0 : end, 0, theirs ? theirs : 64);
-    for (unsigned k = 0; k < ours; k++)
-        cpu_step(&o->cpu);
-    if (err) {
-        fprintf(stderr, "%s: oracle says %s\n", what, uc_strerror(err));
-        return false;
-    }
-    return oracle_equal(o, what, pc);
-}
-
 static bool run_single(struct oracle *o, const struct thumb_class *k)
 {
     struct encoded e;
@@ -55,7 +35,7 @@ static bool run_single(struct oracle *o, const struct thumb_class *k)
     case_prepare(o, k, &e);
     pc = o->cpu.r[CPU_PC];
     snprintf(what, sizeof what, "%s %08" PRIx32, k->name, e.word);
-    return run(o, what, pc, case_put_code(o, pc, &e), 1, 1);
+    return case_run(o, what, pc, case_put_code(o, pc, &e), 1, 1);
 }
 
 static void resume_equal(struct oracle *o)
@@ -140,7 +120,7 @@ static bool run_it_block(struct oracle *o, unsigned first, unsigned *slots, unsi
         used += snprintf(what + used, sizeof what - (size_t)used, " %08" PRIx32, e[s].word);
     }
     /* MSR ends the oracle's block early, so it runs to the address behind; but a branch leaves. */
-    return run(o, what, pc, end, 1u + *slots, branches ? 1 : 0);
+    return case_run(o, what, pc, end, 1u + *slots, branches ? 1 : 0);
 }
 
 static void test_it_blocks(void **state)
@@ -214,7 +194,7 @@ static void test_sequences(void **state)
             struct encoded e = {.word = sequences[k].code[s], .size = sequences[k].code[s] > 0xFFFF ? 4 : 2};
             end = case_put_code(o, end, &e);
         }
-        if (!run(o, sequences[k].name, pc, end, sequences[k].steps, sequences[k].steps)) {
+        if (!case_run(o, sequences[k].name, pc, end, sequences[k].steps, sequences[k].steps)) {
             resume_equal(o);
             wrong++;
         }

@@ -23,4 +23,8 @@ void case_prepare(struct oracle *o, const struct thumb_class *k, const struct en
 /* Returns the address behind it. */
 uint32_t case_put_code(struct oracle *o, uint32_t at, const struct encoded *e);
 
+/* Run `ours` steps and `theirs` of the oracle from the registers as they are; theirs 0 = until `end`. False,
+ * and said why, when they differ. */
+bool case_run(struct oracle *o, const char *what, uint32_t pc, uint32_t end, unsigned ours, unsigned theirs);
+
 #endif
