@@ -12,8 +12,8 @@
 #include "cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cmd_demo, &cmd_scan, &cmd_status, &cmd_halt,    &cmd_run, &cmd_read,   &cmd_write, &cmd_watch,
-    &cmd_regs, &cmd_load, &cmd_log,    &cmd_profile, &cmd_top, &cmd_decode, &cmd_sim};
+    &cmd_demo,  &cmd_probes, &cmd_scan, &cmd_status, &cmd_halt,    &cmd_run, &cmd_read,   &cmd_write,
+    &cmd_watch, &cmd_regs,   &cmd_load, &cmd_log,    &cmd_profile, &cmd_top, &cmd_decode, &cmd_sim};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
@@ -67,7 +67,10 @@ static void print_help(void)
          "Links: sim (a virtual two-core board in this process; the default), sim:A.elf,B.elf (your\n"
          "       programs on it), shm:PATH[@BASE] (memory in a file, for log), dry[:ADDRESS=VALUE,...]\n"
          "       (no target: writes are kept, reads give what was written or preset, else 0),\n"
-         "       jtag:HOST:PORT (a JTAG debug port behind a remote_bitbang server), openocd:HOST:PORT\n"
+         "       cmsis-dap[:SERIAL] (a CMSIS-DAP probe on USB; 'corral probes' lists them),\n"
+         "       cmsis-dap:tcp:HOST:PORT (one on the network; behind either ?targetsel=N for one of\n"
+         "       several ports on a wire), jtag:HOST:PORT (a JTAG debug port behind a remote_bitbang\n"
+         "       server), openocd:HOST:PORT\n"
          "       (the Tcl port of a running OpenOCD with mem_ap targets), openocd:spawn:CFG (an OpenOCD\n"
          "       with this configuration, for as long as it is needed), replay:FILE (what --wire-log wrote)\n"
          "\n"

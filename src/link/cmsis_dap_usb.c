@@ -5,6 +5,7 @@
  */
 #include "link/cmsis_dap_usb.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -86,6 +87,22 @@ void link_probes_find(struct link_probes *list)
     cmsis_dap_hid_find(list);
 #endif
     merge(list);
+}
+
+void link_probe_words(const struct link_probes *list, const struct link_probe *probe, char *out, size_t room)
+{
+    unsigned ours = 0, alike = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        ours += list->probe[i].kind != LINK_PROBE_OTHER;
+        alike += list->probe[i].kind != LINK_PROBE_OTHER && strcmp(list->probe[i].serial, probe->serial) == 0;
+    }
+    out[0] = '\0';
+    if (probe->kind == LINK_PROBE_OTHER)
+        return;
+    if (ours == 1)
+        snprintf(out, room, "cmsis-dap");
+    else if (alike == 1 && probe->serial[0])
+        snprintf(out, room, "cmsis-dap:%s", probe->serial);
 }
 
 bool cmsis_dap_usb_refused(const struct link_probe *probe, bool permission, const char *why, struct diag *d)
