@@ -37,6 +37,15 @@ const struct cti_info *cti_get_info(const struct cti *cti);
  * fit, CORRAL_ERR_CTI_PARTIAL when a part of it was (case A30), else the link's error.
  */
 enum corral_err cti_setup(struct cti *cti, unsigned halt_channel, unsigned restart_channel, struct diag *d);
+/* Why the last cti_setup was refused, where CORRAL_ERR_CTI_UNUSABLE alone does not say it. */
+enum cti_refusal {
+    CTI_REFUSAL_NONE,
+    CTI_REFUSAL_CHANNELS,    /* it has not got these channels */
+    CTI_REFUSAL_TAKEN,       /* somebody else uses them */
+    CTI_REFUSAL_TEST_MODE,   /* integration test mode */
+    CTI_REFUSAL_NOT_WRITABLE /* writes have no effect */
+};
+enum cti_refusal cti_why_refused(const struct cti *cti);
 /* The same without our three connections: to see which channels arrive (cti_channels_seen) without halting or
  * starting anything. cti_setup then makes the connections. */
 enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigned restart_channel,
@@ -72,6 +81,8 @@ enum corral_err cti_request_asserted(struct cti *cti, bool *asserted, struct dia
 enum corral_err cti_halted_is_high(struct cti *cti, bool *high, struct diag *d);
 /* The channels that are active at this CTI (CHINSTATUS): levels only. */
 enum corral_err cti_channels_seen(struct cti *cti, uint32_t *mask, struct diag *d);
+/* Hold a channel, or let it go, of a CTI that is set up: to see where it arrives. */
+enum corral_err cti_hold(struct cti *cti, unsigned channel, bool on, struct diag *d);
 
 /* Every register there is (sheet 1.1); those that the part does not have read 0. */
 struct cti_registers {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of cores as one object. Cross-trigger sheet 1.7 and 3.4. What is common to all mechanisms is here;
- * how the cores are reached is the strategy's. Never touches a wire.
+ * A set of cores as one object: members, remarks, events. Cross-trigger sheet 3.4. How the cores are reached
+ * is in group_halt.c, group_run.c and group_sync.c. Never touches a wire.
  */
 #include "group/group.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,12 @@ struct group *group_new(struct core *const *cores, size_t count, struct event_bu
     memcpy(g->cores, cores, count * sizeof(*cores));
     g->count = count;
     g->bus = bus;
-    g->strategy = &group_strategy_software;
+    g->asked_halt = g->asked_restart = GROUP_ANY_CHANNEL;
+    g->restart_channel = CTI_NO_CHANNEL;
+    for (size_t i = 0; i < count; i++) {
+        g->seats[i].island = -1;
+        g->seats[i].why = GROUP_WHY_OFF;
+    }
     snprintf(g->stream, sizeof(g->stream), "%s", stream);
     return g;
 }
@@ -31,9 +37,14 @@ void group_free(struct group *g)
     free(g);
 }
 
-enum group_mechanism group_mechanism(const struct group *g)
+size_t group_count(const struct group *g)
 {
-    return g->strategy->mechanism;
+    return g->count;
+}
+
+group_mask group_bit(size_t i)
+{
+    return (group_mask)1 << i;
 }
 
 size_t group_order(size_t leader, size_t i)
@@ -43,42 +54,186 @@ size_t group_order(size_t leader, size_t i)
     return i <= leader ? i - 1 : i;
 }
 
-void group_halt_one(struct group *g, size_t core, struct group_outcome *member)
+bool group_is_fatal(enum corral_err err)
 {
-    member->by_software = true;
-    member->err = core_request_halt(g->cores[core], &member->why);
-    if (!member->err)
-        member->err = core_wait_halted(g->cores[core], CORE_WAIT_NS, &member->why);
+    return err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_TIMEOUT || err == CORRAL_ERR_INTERRUPTED ||
+           err == CORRAL_ERR_NO_MEMORY;
 }
 
-void group_confirm(struct group *g, size_t core, struct group_outcome *member)
+void group_remark(struct group *g, size_t core, const char *fmt, ...)
 {
-    member->err = core_confirm_run(g->cores[core], &member->restarted, &member->why);
-    if (!member->err && !member->restarted) {
-        member->err =
-            diag_set(&member->why, CORRAL_ERR_CORE_NO_RUN, "%s did not restart", core_name(g->cores[core]));
-        diag_object(&member->why, "%s", core_name(g->cores[core]));
+    if (g->remark_count == GROUP_REMARKS_MAX)
+        return;
+    struct group_remark *r = &g->remarks[g->remark_count];
+    r->core = core == GROUP_WHOLE ? NULL : core_name(g->cores[core]);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->text, sizeof(r->text), fmt, args);
+    va_end(args);
+    for (size_t i = 0; i < g->remark_count; i++)
+        if (strcmp(g->remarks[i].text, r->text) == 0)
+            return;
+    g->remark_count++;
+}
+
+size_t group_remarks(const struct group *g, const struct group_remark **list)
+{
+    *list = g->remarks;
+    return g->remark_count;
+}
+
+void group_forget_remarks(struct group *g)
+{
+    g->remark_count = 0;
+}
+
+const char *group_why_text(enum group_why why)
+{
+    switch (why) {
+    case GROUP_WHY_NONE:
+        break;
+    case GROUP_WHY_OFF:
+        return "cross triggers are off";
+    case GROUP_WHY_NO_CTI:
+        return "it has no CTI that is known to be its own";
+    case GROUP_WHY_UNREACHABLE:
+        return "its CTI cannot be reached now";
+    case GROUP_WHY_NOT_WRITABLE:
+        return "its CTI is not writable";
+    case GROUP_WHY_UNUSABLE:
+        return "its CTI cannot be used";
+    case GROUP_WHY_CHANNELS_TAKEN:
+        return "no channels are free";
+    case GROUP_WHY_OTHER_CTM:
+        return "the channels of its CTI reach no other core of the group";
+    case GROUP_WHY_NO_RESTART_OUTPUT:
+        return "the restart output of its CTI is not known";
+    case GROUP_WHY_NO_RESTART_CHANNEL:
+        return "there is only one channel";
+    case GROUP_WHY_RESTART_IGNORED:
+        return "a pulse on its restart output had no effect";
+    case GROUP_WHY_DEBUG_DISABLED:
+        return "debug is disabled on it";
+    case GROUP_WHY_ISOLATED:
+        return "it is kept to itself for now";
+    case GROUP_WHY_STUB:
+        return "its gdb stub halts and starts it together with others";
     }
+    return "";
 }
 
-void group_resume_one(struct group *g, size_t core, struct group_outcome *member)
+struct cti *group_cti(const struct group *g, size_t i)
 {
-    member->by_software = true;
-    member->err = core_resume(g->cores[core], &member->why);
-    if (!member->err)
-        group_confirm(g, core, member);
+    return g->seats[i].in_use ? core_cti(g->cores[i]) : NULL;
 }
 
-static int64_t now(struct group *g)
+bool group_linked(const struct group *g, size_t i)
 {
-    return host_clock_now(link_clock(core_link(g->cores[0])));
+    const struct group_seat *s = &g->seats[i];
+    if (!s->in_use || s->isolated || s->island < 0 || s->why != GROUP_WHY_NONE)
+        return false;
+    for (size_t k = 0; k < g->count; k++) {
+        const struct group_seat *other = &g->seats[k];
+        if (k != i && other->in_use && !other->isolated && other->island == s->island)
+            return true;
+    }
+    return false;
 }
 
-static struct event start_event(struct group *g, enum event_kind kind)
+bool group_runs_by_cti(const struct group *g, size_t i)
+{
+    return group_linked(g, i) && g->seats[i].run_why == GROUP_WHY_NONE;
+}
+
+static bool shares_stub(const struct group *g, size_t i)
+{
+    const void *domain = core_run_domain(g->cores[i]);
+    for (size_t k = 0; k < g->count && domain; k++)
+        if (k != i && core_run_domain(g->cores[k]) == domain)
+            return true;
+    return false;
+}
+
+bool group_domain_served(const struct group *g, size_t leader, size_t position, group_mask mask)
+{
+    const void *domain = core_run_domain(g->cores[group_order(leader, position)]);
+    for (size_t k = 0; k < position && domain; k++) {
+        size_t other = group_order(leader, k);
+        if ((mask & group_bit(other)) && core_run_domain(g->cores[other]) == domain)
+            return true;
+    }
+    return false;
+}
+
+const struct group_member *group_get_member(struct group *g, size_t i)
+{
+    if (i >= g->count)
+        return NULL;
+    const struct group_seat *s = &g->seats[i];
+    struct group_member *m = &g->shown[i];
+    bool linked = group_linked(g, i), stub = shares_stub(g, i);
+    struct cti *cti = core_cti(g->cores[i]);
+    *m = (struct group_member){
+        .name = core_name(g->cores[i]),
+        .halt = linked ? GROUP_MECHANISM_CTI
+                : stub ? GROUP_MECHANISM_STUB
+                       : GROUP_MECHANISM_SOFTWARE,
+        .run = stub ? GROUP_MECHANISM_STUB : GROUP_MECHANISM_SOFTWARE,
+        .halt_why = s->why,
+        .island = s->in_use ? s->island : -1,
+        .island_proven = s->in_use && g->islands_proven,
+        .level_halted = s->level,
+        .restart_output = cti ? cti_get_info(cti)->restart_output : -1,
+    };
+    if (stub && !linked)
+        m->halt_why = GROUP_WHY_STUB;
+    else if (s->isolated)
+        m->halt_why = GROUP_WHY_ISOLATED;
+    else if (s->in_use && !linked && s->why == GROUP_WHY_NONE)
+        m->halt_why = GROUP_WHY_OTHER_CTM;
+    m->run_why = linked ? s->run_why : m->halt_why;
+    if (group_runs_by_cti(g, i))
+        m->run = GROUP_MECHANISM_CTI;
+    memcpy(m->detail, s->detail, sizeof(m->detail));
+    return m;
+}
+
+bool group_sync_enabled(const struct group *g)
+{
+    return g->sync;
+}
+
+enum group_mechanism group_mechanism(const struct group *g)
+{
+    bool stub = g->count > 1;
+    for (size_t i = 0; i < g->count; i++) {
+        if (group_linked(g, i))
+            return GROUP_MECHANISM_CTI;
+        stub &= core_run_domain(g->cores[i]) && core_run_domain(g->cores[i]) == core_run_domain(g->cores[0]);
+    }
+    return stub ? GROUP_MECHANISM_STUB : GROUP_MECHANISM_SOFTWARE;
+}
+
+unsigned group_connections(const struct group *g, size_t i, bool halted)
+{
+    const struct group_seat *s = &g->seats[i];
+    unsigned c = 0;
+    if (s->isolated)
+        return 0;
+    if (s->why == GROUP_WHY_NONE)
+        c |= CTI_REQUEST;
+    if (s->run_why == GROUP_WHY_NONE)
+        c |= CTI_RESTART;
+    if (!s->level || !halted)
+        c |= CTI_HALTED;
+    return c;
+}
+
+struct event group_event(struct group *g, enum event_kind kind)
 {
     struct event e = event_make(kind, g->stream);
-    e.host_ns = now(g);
-    e.halt.mechanism = g->strategy->mechanism;
+    e.host_ns = host_clock_now(link_clock(core_link(g->cores[0])));
+    e.halt.mechanism = group_mechanism(g);
     e.halt.skew_ns = e.halt.skew_error_ns = EVENT_NO_TIME;
     e.halt.core_count = g->count;
     for (size_t i = 0; i < g->count; i++)
@@ -86,7 +241,7 @@ static struct event start_event(struct group *g, enum event_kind kind)
     return e;
 }
 
-static void finish_event(struct group *g, const struct event *e, struct event *out)
+void group_finish_event(struct group *g, const struct event *e, struct event *out)
 {
     if (out)
         *out = *e;
@@ -95,19 +250,22 @@ static void finish_event(struct group *g, const struct event *e, struct event *o
 }
 
 /* The first member's failure, for the caller; the others were served all the same. */
-static enum corral_err first_failure(const struct group *g, const struct group_outcome *members,
-                                     struct diag *d)
+enum corral_err group_first_failure(const struct group *g, const struct group_outcome *outcomes,
+                                    struct diag *d)
 {
-    for (size_t i = 0; i < g->count; i++)
-        if (members[i].err) {
+    for (unsigned fatal = 2; fatal-- > 0;)
+        for (size_t i = 0; i < g->count; i++) {
+            const struct group_outcome *o = &outcomes[i];
+            if (!o->err || (fatal && !group_is_fatal(o->err)))
+                continue;
             if (d)
-                *d = members[i].why;
-            return members[i].err;
+                *d = o->why;
+            return o->err;
         }
     return CORRAL_OK;
 }
 
-static void take_status(struct event_core *c, const struct core_status *s)
+void group_take_status(struct event_core *c, const struct core_status *s)
 {
     c->state = s->state;
     c->reason = s->state == CORE_HALTED ? s->reason : HALT_REASON_NONE;
@@ -115,264 +273,46 @@ static void take_status(struct event_core *c, const struct core_status *s)
     c->pc = c->pc_known ? s->pc : 0;
 }
 
-/* A reason of the core's own, neither our request nor another core's. */
-static bool is_own_reason(enum halt_reason reason)
+bool group_own_reason(enum halt_reason reason)
 {
     return reason == HALT_REASON_BREAKPOINT || reason == HALT_REASON_WATCHPOINT ||
            reason == HALT_REASON_VECTOR_CATCH || reason == HALT_REASON_FAULT || reason == HALT_REASON_STEP;
 }
 
-/*
- * Who stopped first (sheet 3.4): cores with a reason of their own. Under cross triggers a leader that was
- * halted by our request, and not dragged along, stopped by itself too. Where nobody has a reason of its own
- * it is the core that got the request first.
- */
-static void name_first(struct event_halt *h, size_t leader, const struct group_outcome *members)
+bool group_is_halted(struct group *g, size_t core)
 {
-    bool any = false;
-    for (size_t i = 0; i < h->core_count; i++) {
-        h->cores[i].first = h->cores[i].state == CORE_HALTED && is_own_reason(h->cores[i].reason);
-        any |= h->cores[i].first;
-    }
-    bool asked = h->cores[leader].state == CORE_HALTED && h->cores[leader].reason == HALT_REASON_REQUEST;
-    if (asked && (!any || h->mechanism == GROUP_MECHANISM_CTI)) {
-        h->cores[leader].first = true;
-        any = true;
-    }
-    for (size_t i = 0; !any && i < h->core_count; i++)
-        h->cores[i].first = h->cores[i].state == CORE_HALTED && h->cores[i].reason == HALT_REASON_REQUEST &&
-                            !members[i].by_software;
+    struct core_status status;
+    return !core_read_status(g->cores[core], false, &status, NULL) && status.state == CORE_HALTED;
 }
 
-/* Halt, reasons, acknowledge: everything but publishing. */
-static enum corral_err halt_all(struct group *g, size_t leader, struct event *e, struct diag *d)
+enum corral_err group_check_leader(const struct group *g, group_mask mask, size_t leader, struct diag *d)
 {
-    struct group_outcome members[EVENT_MAX_CORES] = {0};
-    g->strategy->halt(g, leader, members);
-
-    *e = start_event(g, EVENT_HALT);
-    bool all = true;
-    for (size_t i = 0; i < g->count; i++) {
-        struct core_status status;
-        struct diag why = DIAG_INIT;
-        enum corral_err err = core_read_status(g->cores[i], true, &status, &why);
-        take_status(&e->halt.cores[i], &status);
-        if (err && !members[i].err) {
-            members[i].err = err;
-            members[i].why = why;
-        }
-        all &= e->halt.cores[i].state == CORE_HALTED;
-        /* Cross triggers that did not reach everybody are not what halted the group. */
-        if (members[i].by_software)
-            e->halt.mechanism = GROUP_MECHANISM_SOFTWARE;
-    }
-    name_first(&e->halt, leader, members);
-    enum corral_err err = first_failure(g, members, d);
-    if (all && g->strategy->after_halt) {
-        struct diag why = DIAG_INIT;
-        enum corral_err ack = g->strategy->after_halt(g, &why);
-        if (ack && !err) {
-            err = ack;
-            if (d)
-                *d = why;
-        }
-    }
-    return err;
-}
-
-static enum corral_err check_leader(const struct group *g, size_t leader, struct diag *d)
-{
-    return leader < g->count
-               ? CORRAL_OK
-               : diag_set(d, CORRAL_ERR_NO_CORE, "there is no core number %zu in the group", leader);
-}
-
-enum corral_err group_halt(struct group *g, size_t leader, struct event *event, struct diag *d)
-{
-    struct event e;
-    enum corral_err err = check_leader(g, leader, d);
-    if (err)
-        return err;
-    err = halt_all(g, leader, &e, d);
-    finish_event(g, &e, event);
-    return err;
-}
-
-/* Make every halted core ready. A core that cannot be is left out, and named. False when none is ready. */
-static bool prepare_all(struct group *g, struct group_outcome *members)
-{
-    bool any = false;
-    for (size_t i = 0; i < g->count; i++) {
-        struct core_status status;
-        struct group_outcome *m = &members[i];
-        m->err = core_read_status(g->cores[i], false, &status, &m->why);
-        if (m->err || status.state != CORE_HALTED)
-            continue; /* not halted: nothing to start, nothing wrong */
-        /* A step over a breakpoint would halt again at once under a request that is still latched. */
-        if (g->strategy->before_prepare)
-            m->err = g->strategy->before_prepare(g, i, &m->why);
-        if (!m->err)
-            m->err = core_prepare_run(g->cores[i], &m->why);
-        m->prepared = !m->err;
-        any |= m->prepared;
-    }
-    return any;
-}
-
-enum corral_err group_run(struct group *g, size_t leader, struct event *event, struct diag *d)
-{
-    struct group_outcome members[EVENT_MAX_CORES] = {0};
-    enum corral_err err = check_leader(g, leader, d);
-    if (err)
-        return err;
-    /* Where no core is halted there is nothing to start: no pulse is sent into running cores. */
-    bool any = prepare_all(g, members);
-    if (any)
-        err = g->strategy->run(g, leader, members, d);
-
-    struct event e = start_event(g, EVENT_RUN);
-    if (!any)
-        e.halt.mechanism = GROUP_MECHANISM_NONE;
-    for (size_t i = 0; i < g->count; i++) {
-        struct core_status status;
-        if (!core_read_status(g->cores[i], false, &status, NULL))
-            e.halt.cores[i].state = status.state;
-        e.halt.cores[i].restarted = members[i].restarted;
-        if (members[i].by_software)
-            e.halt.mechanism = GROUP_MECHANISM_SOFTWARE;
-    }
-    finish_event(g, &e, event);
-    return err ? err : first_failure(g, members, d);
+    if (leader >= g->count)
+        return diag_set(d, CORRAL_ERR_NO_CORE, "there is no core number %zu in the group", leader);
+    if (!(mask & group_bit(leader)))
+        return diag_set(d, CORRAL_ERR_NO_CORE, "%s is not one of the cores that were asked for",
+                        core_name(g->cores[leader]));
+    return CORRAL_OK;
 }
 
 enum corral_err group_status(struct group *g, struct event *event, struct diag *d)
 {
-    struct event e = start_event(g, EVENT_HALT);
-    struct group_outcome members[EVENT_MAX_CORES] = {0};
+    struct event e = group_event(g, EVENT_HALT);
+    struct group_outcome outcomes[EVENT_MAX_CORES] = {0};
     e.halt.mechanism = GROUP_MECHANISM_NONE;
     for (size_t i = 0; i < g->count; i++) {
         struct core_status status;
-        members[i].err = core_peek_status(g->cores[i], &status, &members[i].why);
-        take_status(&e.halt.cores[i], &status);
-        e.halt.cores[i].first = status.state == CORE_HALTED && is_own_reason(status.reason);
+        outcomes[i].err = core_peek_status(g->cores[i], &status, &outcomes[i].why);
+        group_take_status(&e.halt.cores[i], &status);
+        e.halt.cores[i].first =
+            status.state == CORE_HALTED && group_own_reason(status.reason) && !status.false_halt;
+        if (status.state == CORE_RUNNING)
+            g->seats[i].running = true;
+        /* A core that cannot be read is "unknown"; a link that is gone is an error. */
+        if (!group_is_fatal(outcomes[i].err))
+            outcomes[i].err = CORRAL_OK;
     }
     if (event)
         *event = e;
-    /* A core that cannot be read is "unknown"; a link that is gone is an error. */
-    for (size_t i = 0; i < g->count; i++)
-        if (members[i].err == CORRAL_ERR_LINK_DOWN) {
-            if (d)
-                *d = members[i].why;
-            return members[i].err;
-        }
-    return CORRAL_OK;
-}
-
-/* Half of how far two counts differ, in nanoseconds. Counts of unlike clocks must not have wrapped. */
-static int64_t half_difference(const struct group *g, const struct group_skew *skew, size_t a, size_t b)
-{
-    uint32_t hz_a = core_hz(g->cores[a]), hz_b = core_hz(g->cores[b]);
-    int64_t difference;
-    if (hz_a == hz_b) { /* in cycles, modulo 2^32: exact, whatever the length of the round */
-        int64_t cycles = (int32_t)(skew->cycles[a] - skew->cycles[b]);
-        difference = cycles * NS_PER_S / hz_a;
-    } else {
-        difference = (int64_t)((uint64_t)skew->cycles[a] * (uint64_t)NS_PER_S / hz_a) -
-                     (int64_t)((uint64_t)skew->cycles[b] * (uint64_t)NS_PER_S / hz_b);
-    }
-    return (difference < 0 ? -difference : difference) / 2;
-}
-
-/* A round in which a core stopped by itself ended at another moment for it: no skew of ours. */
-static bool anyone_stopped_by_itself(const struct event_halt *h)
-{
-    for (size_t i = 0; i < h->core_count; i++)
-        if (is_own_reason(h->cores[i].reason))
-            return true;
-    return false;
-}
-
-/* `round_ns` is how long the whole round took, at least. */
-static void compute_skew(const struct group *g, int64_t round_ns, struct group_skew *skew)
-{
-    skew->skew_ns = skew->error_ns = EVENT_NO_TIME;
-    uint32_t slowest = core_hz(g->cores[0]), fastest = slowest;
-    for (size_t i = 0; i < g->count; i++) {
-        uint32_t hz = core_hz(g->cores[i]);
-        if (hz == 0)
-            return; /* cycles of an unknown clock are no time */
-        slowest = hz < slowest ? hz : slowest;
-        fastest = hz > fastest ? hz : fastest;
-    }
-    if (slowest != fastest && (double)round_ns / (double)NS_PER_S * fastest >= (double)UINT32_MAX)
-        return; /* a count has wrapped, and nothing tells how often */
-    int64_t worst = 0;
-    for (size_t a = 0; a < g->count; a++)
-        for (size_t b = a + 1; b < g->count; b++) {
-            int64_t half = half_difference(g, skew, a, b);
-            if (half > worst)
-                worst = half;
-        }
-    skew->skew_ns = worst;
-    skew->error_ns = (NS_PER_S + slowest - 1) / slowest; /* half a cycle at each end, of each of two counts */
-}
-
-static enum corral_err read_counts(struct group *g, uint32_t *counts, struct diag *d)
-{
-    for (size_t i = 0; i < g->count; i++) {
-        enum corral_err err = core_read_cycles(g->cores[i], &counts[i], d);
-        if (err)
-            return err;
-    }
-    return CORRAL_OK;
-}
-
-static enum corral_err check_round(struct group *g, size_t starter, size_t stopper, struct diag *d)
-{
-    if (starter >= g->count || stopper >= g->count || starter == stopper)
-        return diag_set(d, CORRAL_ERR_USAGE, "a measured round wants two different cores of the group");
-    for (size_t i = 0; i < g->count; i++) {
-        struct core_status status;
-        enum corral_err err = core_read_status(g->cores[i], false, &status, d);
-        if (err)
-            return err;
-        if (status.state != CORE_HALTED)
-            return diag_set(d, CORRAL_ERR_CORE_STATE,
-                            "%s is not halted: a measured round begins with all cores halted",
-                            core_name(g->cores[i]));
-    }
-    return CORRAL_OK;
-}
-
-enum corral_err group_measure_round(struct group *g, size_t starter, size_t stopper, int64_t run_ns,
-                                    struct group_skew *skew, struct diag *d)
-{
-    struct group_skew result = {.skew_ns = EVENT_NO_TIME, .error_ns = EVENT_NO_TIME};
-    uint32_t before[EVENT_MAX_CORES] = {0}, after[EVENT_MAX_CORES] = {0};
-    *skew = result;
-    int64_t begin = now(g);
-    enum corral_err err = check_round(g, starter, stopper, d);
-    if (!err)
-        err = read_counts(g, before, d);
-    if (!err)
-        err = group_run(g, starter, NULL, d);
-    if (err)
-        return err;
-    host_clock_sleep(link_clock(core_link(g->cores[starter])), run_ns);
-
-    struct event e;
-    err = halt_all(g, stopper, &e, d);
-    if (!err)
-        err = read_counts(g, after, d);
-    if (!err) {
-        for (size_t i = 0; i < g->count; i++)
-            result.cycles[i] = after[i] - before[i];
-        if (!anyone_stopped_by_itself(&e.halt))
-            compute_skew(g, now(g) - begin, &result);
-        e.halt.skew_ns = result.skew_ns;
-        e.halt.skew_error_ns = result.error_ns;
-        *skew = result;
-    }
-    finish_event(g, &e, NULL);
-    return err;
+    return group_first_failure(g, outcomes, d);
 }

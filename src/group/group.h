@@ -3,7 +3,7 @@
  * A set of cores as one object: halt, run, step, reset, who was first, skew. A group never touches a wire; it
  * asks cores and their CTIs. Without group_enable_sync each core is reached by itself and not one CTI
  * register is written; with it a member is reached by cross triggers where that can be, and by itself
- * otherwise, with the reason (group_member).
+ * otherwise, with the reason (group_get_member).
  *
  * Algorithms: the cross-trigger sheet 1.7 (set-up, halt, acknowledge, restart), 3.4 (who was first), 3.5
  * (restart proof), 11.1 to 11.4. Owner thread of the link only.
@@ -70,8 +70,9 @@ struct group *group_new(struct core *const *cores, size_t count, struct event_bu
 void group_free(struct group *g); /* does not touch the target; NULL is allowed */
 
 size_t group_count(const struct group *g);
-/* Member `i` as it is reached now. Borrowed until the next call that takes the group. NULL past the end. */
-const struct group_member *group_get_member(const struct group *g, size_t i); /* unistd.h has a group_member */
+/* Member `i` as it is reached now. Borrowed until the next call that takes the group. NULL past the end. (Not
+ * group_member: unistd.h has that.) */
+const struct group_member *group_get_member(struct group *g, size_t i);
 
 /* Remarks gathered since the last group_forget_remarks, in order, each text once. Borrowed until the next
  * call. Returns how many. */
@@ -92,9 +93,10 @@ bool group_channels(const struct group *g, int *halt, int *restart);
 
 /*
  * Use cross triggers from now on, for every member that can be joined to another one: sets their CTIs up in
- * the safe order with read-back. Others are halted and started by themselves; group_member says why and a
+ * the safe order with read-back. Others are halted and started by themselves; group_get_member says why and a
  * remark too. Where no two members can be joined the call still succeeds, every member is reached by
- * software, no CTI keeps anything, and a remark says so. On failure (the link, or a CTI that took a part of
+ * software, and a remark says so. (While cores run this is seen, not proven: then their
+ * CTIs are given back at the next halt, if it holds.) On failure (the link, or a CTI that took a part of
  * what was written: CORRAL_ERR_CTI_PARTIAL) everything written is rolled back and sync stays off.
  */
 enum corral_err group_enable_sync(struct group *g, struct diag *d);

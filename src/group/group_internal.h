@@ -1,52 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The group's state and its strategies. Only files of src/group/ include this. */
+/* The group's state, and what its files offer one another. Only files of src/group/ include this. */
 #ifndef CORRAL_GROUP_GROUP_INTERNAL_H
 #define CORRAL_GROUP_GROUP_INTERNAL_H
 
 #include "group/group.h"
 
-struct group_strategy;
+/* How long the cross triggers get before a core is asked by itself. They need microseconds. */
+#define GROUP_STRAGGLER_NS (5 * NS_PER_MS)
+
+/* What is known of one member's cross triggers. */
+struct group_seat {
+    bool in_use;            /* its CTI is set up by us */
+    bool waiting;           /* it could not be set up yet: in reset, without power */
+    bool level;             /* its HALTED input is a level: off while the core is halted */
+    bool isolated;          /* group_disarm */
+    bool running;           /* it was started, or seen running, and has not been seen to halt since */
+    int island;             /* -1 = none */
+    enum group_why why;     /* why its CTI is not in use, or does not halt it */
+    enum group_why run_why; /* why it is not started through it */
+    uint32_t resets;        /* core_status.resets as last seen */
+    char detail[160];
+};
 
 struct group {
     struct core *cores[EVENT_MAX_CORES];
     size_t count;
     struct event_bus *bus;
     char stream[32];
-    const struct group_strategy *strategy;
-    unsigned halt_channel, restart_channel;
-    bool disarmed; /* the halted inputs are off, since a level source held the channel */
+    bool sync;
+    bool islands_proven;                    /* by test pulse, since the last change */
+    int asked_halt, asked_restart;          /* channels, GROUP_ANY_CHANNEL = choose */
+    unsigned halt_channel, restart_channel; /* the latter may be CTI_NO_CHANNEL */
+    struct group_seat seats[EVENT_MAX_CORES];
+    struct group_member shown[EVENT_MAX_CORES];
+    struct group_remark remarks[GROUP_REMARKS_MAX];
+    size_t remark_count;
+    size_t next_poll;
+    bool false_alarm; /* the last halt was nobody's wish (core_status.false_halt) */
 };
 
 /* What happened to one core in one group halt or run. */
 struct group_outcome {
-    bool by_software; /* a request of its own was needed */
-    bool prepared;    /* run: was halted and is ready to leave debug state */
-    bool restarted;   /* run: proven */
+    bool asked;                /* it belongs to what was asked for */
+    bool by_software;          /* a request of its own was needed */
+    bool prepared;             /* run: was halted and is ready to leave debug state */
+    bool restarted;            /* run: proven */
+    bool excused;              /* it cannot halt or run, and that is no failure; why is in `status` */
+    struct core_status status; /* halt: as last read */
     enum corral_err err;
     struct diag why;
 };
 
-struct group_strategy {
-    enum group_mechanism mechanism;
-    /* Get every core to halt; bounded. Fills members[].by_software, err and why. */
-    void (*halt)(struct group *g, size_t leader, struct group_outcome *members);
-    /* All cores have halted and their reasons have been read. */
-    enum corral_err (*after_halt)(struct group *g, struct diag *d);
-    /* Before a core is made ready to run. */
-    enum corral_err (*before_prepare)(struct group *g, size_t core, struct diag *d);
-    /* Start every core that is prepared and prove it. Fills members[].restarted, by_software, err and why. */
-    enum corral_err (*run)(struct group *g, size_t leader, struct group_outcome *members, struct diag *d);
-};
-
-extern const struct group_strategy group_strategy_cti, group_strategy_software;
-
+/* group.c */
+group_mask group_bit(size_t i);
 /* Core number `i` of a walk that begins with the leader. */
 size_t group_order(size_t leader, size_t i);
-/* Request and wait; for a core that the group's own means did not reach. */
-void group_halt_one(struct group *g, size_t core, struct group_outcome *member);
-/* Prove that a core left debug state; notes the failure in `member`. */
-void group_confirm(struct group *g, size_t core, struct group_outcome *member);
-/* The core's own debug register, then the proof. */
-void group_resume_one(struct group *g, size_t core, struct group_outcome *member);
+void group_remark(struct group *g, size_t core, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+#define GROUP_WHOLE SIZE_MAX /* for group_remark: it is about all */
+/* Errors that end everything, and not just one member's part. */
+bool group_is_fatal(enum corral_err err);
+/* The CTI of a member that is in use, or NULL. */
+struct cti *group_cti(const struct group *g, size_t i);
+/* Its channels reach another member, or another one's reach it. */
+bool group_linked(const struct group *g, size_t i);
+bool group_runs_by_cti(const struct group *g, size_t i);
+/* Is `i` the first of its gdb stub's cores among those before it in order from `leader`? */
+bool group_domain_served(const struct group *g, size_t leader, size_t position, group_mask mask);
+struct event group_event(struct group *g, enum event_kind kind);
+void group_finish_event(struct group *g, const struct event *e, struct event *out);
+void group_take_status(struct event_core *c, const struct core_status *s);
+/* A reason of the core's own, neither our request nor another core's. */
+bool group_own_reason(enum halt_reason reason);
+enum corral_err group_check_leader(const struct group *g, group_mask mask, size_t leader, struct diag *d);
+enum corral_err group_first_failure(const struct group *g, const struct group_outcome *outcomes,
+                                    struct diag *d);
+/* The connections member `i` should have now; `halted`: it is in debug state. */
+unsigned group_connections(const struct group *g, size_t i, bool halted);
+bool group_is_halted(struct group *g, size_t core);
+void group_skew_of(const struct group *g, int64_t round_ns, struct group_skew *skew);
+
+/* group_halt.c */
+/* Halt, reasons, acknowledge: everything but publishing. `request` false: the leader has halted by itself. */
+enum corral_err group_halt_members(struct group *g, group_mask mask, size_t leader, bool request,
+                                   struct event *e, struct diag *d);
+/* Polls until it is halted, or has been seen for a while to be in a state that cannot halt. */
+enum corral_err group_wait_halted(struct group *g, size_t core, int64_t wait_ns, struct group_outcome *o);
+/* Sets o->excused when what its status says explains why it is not halted. */
+void group_excuse(struct group *g, size_t core, struct group_outcome *o);
+
+/* group_ack.c */
+/* Acknowledge the members of `mask` that are halted. A source that is a level is taken off first. */
+enum corral_err group_acknowledge(struct group *g, group_mask mask, struct diag *d);
+/* As group_acknowledge, but only those whose request is still asserted: right before a restart. */
+enum corral_err group_acknowledge_late(struct group *g, group_mask mask, struct diag *d);
+
+/* group_run.c */
+enum corral_err group_run_members(struct group *g, group_mask mask, size_t leader, struct event *e,
+                                  struct diag *d);
+
+/* group_islands.c */
+/* Who sees whose channel, while nothing is connected yet: levels on the restart channel (all set up silent).
+ */
+enum corral_err group_see_islands(struct group *g, struct diag *d);
+/* By test pulse; every CTI in use must be of a halted core, and acknowledged. */
+enum corral_err group_prove_islands(struct group *g, struct diag *d);
+
+/* group_sync.c */
+/* Read back every CTI in use and put right what a reset or a loss of power took; says so. */
+enum corral_err group_mend(struct group *g, struct diag *d);
+/* Set up those that could not be set up before. Only a link that is gone is an error. */
+enum corral_err group_adopt(struct group *g, struct diag *d);
+/* A reset was seen on this core since the last time: look at its CTI. */
+void group_watch_resets(struct group *g, size_t core, const struct core_status *s);
+/* Members that are alone on their channels give their CTI back. */
+void group_drop_lonely(struct group *g);
 
 #endif

@@ -1,91 +1,389 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turning cross triggers on and off for a group: free channels, every CTI set up or none. Cross-trigger sheet
- * 1.7; cases A1, A18, A24, A30, D26.
+ * Turning cross triggers on and off for a group: free channels, every CTI that can be joined set up, the
+ * others named. Cross-trigger sheet 1.7; cases A1 to A4, A10, A12, A13, A18, A24, A30, D26.
  */
 #include <stdio.h>
 
 #include "group/group_internal.h"
 
-/* Two channels that nobody routes, the same on every CTI. */
-static enum corral_err choose_channels(struct group *g, struct diag *d)
+enum corral_err group_set_channels(struct group *g, int halt, int restart, struct diag *d)
 {
-    uint32_t used = 0;
-    unsigned least = 32, found = 0;
-    for (size_t i = 0; i < g->count; i++) {
-        struct cti *cti = core_cti(g->cores[i]);
-        uint32_t mask = 0;
-        enum corral_err err = cti_used_channels(cti, &mask, d);
-        if (err)
-            return err;
-        used |= mask;
-        if (cti_get_info(cti)->channels < least)
-            least = cti_get_info(cti)->channels;
-    }
-    for (unsigned n = 0; n < least && found < 2; n++) {
-        if (used & 1u << n)
-            continue;
-        *(found == 0 ? &g->halt_channel : &g->restart_channel) = n;
-        found++;
-    }
-    if (found < 2)
-        return diag_set(d, CORRAL_ERR_NO_CROSS_TRIGGER,
-                        "there are no two free channels (%u channels, used mask 0x%x)", least,
-                        (unsigned)used);
+    if (halt < GROUP_ANY_CHANNEL || halt > 31 || restart < GROUP_ANY_CHANNEL || restart > 31 ||
+        (halt == restart && halt != GROUP_ANY_CHANNEL))
+        return diag_set(d, CORRAL_ERR_USAGE,
+                        "channels %d and %d: two different numbers from 0 to 31 are needed", halt, restart);
+    if (g->sync)
+        return diag_set(d, CORRAL_ERR_CORE_STATE, "the channels cannot be changed while sync is on");
+    g->asked_halt = halt;
+    g->asked_restart = restart;
     return CORRAL_OK;
 }
 
-static enum corral_err refuse(struct diag *d, const char *name, const struct diag *why)
+bool group_channels(const struct group *g, int *halt, int *restart)
 {
-    struct diag copy = *why;
-    if (name)
-        diag_set(d, CORRAL_ERR_NO_CROSS_TRIGGER, "%s cannot be cross-triggered: %s", name, copy.message);
-    else
-        diag_set(d, CORRAL_ERR_NO_CROSS_TRIGGER, "the cores cannot be cross-triggered: %s", copy.message);
-    if (copy.hint[0])
-        diag_hint(d, "%s", copy.hint);
-    return CORRAL_ERR_NO_CROSS_TRIGGER;
+    if (group_mechanism(g) != GROUP_MECHANISM_CTI)
+        return false;
+    *halt = (int)g->halt_channel;
+    *restart = g->restart_channel == CTI_NO_CHANNEL ? -1 : (int)g->restart_channel;
+    return true;
+}
+
+static void leave_out(struct group *g, size_t i, enum group_why why, const struct diag *words)
+{
+    struct group_seat *s = &g->seats[i];
+    s->in_use = false;
+    s->island = -1;
+    s->why = s->run_why = why;
+    s->waiting = why == GROUP_WHY_UNREACHABLE;
+    snprintf(s->detail, sizeof(s->detail), "%.*s", (int)sizeof(s->detail) - 1, words ? words->message : "");
+}
+
+/* Can its CTI be looked at now, and would a request through it halt the core (A10, A12)? */
+static enum corral_err look_at(struct group *g, size_t i, uint32_t *used, struct diag *d)
+{
+    struct diag words = DIAG_INIT;
+    struct core_status status;
+    g->seats[i].why = g->seats[i].run_why = GROUP_WHY_NONE;
+    if (!core_cti(g->cores[i])) {
+        leave_out(g, i, GROUP_WHY_NO_CTI, NULL);
+        return CORRAL_OK;
+    }
+    enum corral_err err = core_read_status(g->cores[i], false, &status, &words);
+    if (!err && status.state != CORE_UNPOWERED && status.state != CORE_UNKNOWN &&
+        status.state != CORE_RESET) {
+        g->seats[i].resets = status.resets;
+        if (!status.debug_enabled) {
+            leave_out(g, i, GROUP_WHY_DEBUG_DISABLED, NULL);
+            return CORRAL_OK;
+        }
+        err = cti_used_channels(core_cti(g->cores[i]), used, &words);
+        if (!err)
+            return CORRAL_OK;
+    } else if (!err) {
+        snprintf(words.message, sizeof(words.message), "%s is %s", core_name(g->cores[i]),
+                 status.state == CORE_RESET       ? "held in reset"
+                 : status.why != CORE_WHY_NONE    ? core_why_text(status.why)
+                 : status.state == CORE_UNPOWERED ? "without power"
+                                                  : "in an unknown state");
+    }
+    if (group_is_fatal(err)) {
+        if (d)
+            *d = words;
+        return err;
+    }
+    leave_out(g, i, GROUP_WHY_UNREACHABLE, &words);
+    return CORRAL_OK;
+}
+
+static bool is_candidate(const struct group *g, size_t i)
+{
+    return core_cti(g->cores[i]) && g->seats[i].why == GROUP_WHY_NONE;
+}
+
+/* What a pair of channels is worth: a member that can be halted by it counts most. */
+static unsigned worth(const struct group *g, unsigned halt, unsigned restart)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        if (!is_candidate(g, i))
+            continue;
+        const struct cti_info *info = cti_get_info(core_cti(g->cores[i]));
+        if (halt < info->channels)
+            sum += 2 + (info->restart_output >= 0 && restart < info->channels);
+    }
+    return sum;
+}
+
+/* The lowest two channels that nobody routes and that serve most members; those asked for where they were. A
+ * channel that is taken on one CTI is taken on all: they may share it (A1). */
+static bool choose_channels(struct group *g, uint32_t used)
+{
+    unsigned best = 0;
+    for (unsigned h = 0; h < 32; h++) {
+        if ((used >> h & 1) || (g->asked_halt >= 0 && (unsigned)g->asked_halt != h))
+            continue;
+        for (unsigned k = 0; k <= 32; k++) { /* none first: a channel that serves nobody is not better */
+            unsigned r = k ? k - 1 : CTI_NO_CHANNEL;
+            if (r == h || (r < 32 && (used >> r & 1)) ||
+                (g->asked_restart >= 0 && (unsigned)g->asked_restart != r))
+                continue;
+            if (worth(g, h, r) <= best)
+                continue;
+            best = worth(g, h, r);
+            g->halt_channel = h;
+            g->restart_channel = r;
+        }
+    }
+    return best > 0;
+}
+
+static enum group_why why_of(enum cti_refusal refusal)
+{
+    switch (refusal) {
+    case CTI_REFUSAL_TAKEN:
+        return GROUP_WHY_CHANNELS_TAKEN;
+    case CTI_REFUSAL_NOT_WRITABLE:
+        return GROUP_WHY_NOT_WRITABLE;
+    case CTI_REFUSAL_NONE:
+    case CTI_REFUSAL_CHANNELS:
+    case CTI_REFUSAL_TEST_MODE:
+        break;
+    }
+    return GROUP_WHY_UNUSABLE;
+}
+
+/* Its CTI set up. One that cannot be used is left out; what ends everything is the result. */
+static enum corral_err set_up_member(struct group *g, size_t i, bool silent, struct diag *d)
+{
+    struct group_seat *s = &g->seats[i];
+    struct cti *cti = core_cti(g->cores[i]);
+    const struct cti_info *info = cti_get_info(cti);
+    struct diag words = DIAG_INIT;
+    bool restart = info->restart_output >= 0 && g->restart_channel < info->channels;
+    unsigned r = restart ? g->restart_channel : CTI_NO_CHANNEL;
+    enum corral_err err = silent ? cti_setup_silent(cti, g->halt_channel, r, &words)
+                                 : cti_setup(cti, g->halt_channel, r, &words);
+    if (err == CORRAL_ERR_CTI_UNUSABLE) {
+        leave_out(g, i, why_of(cti_why_refused(cti)), &words);
+        return CORRAL_OK;
+    }
+    if (err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_WAIT) {
+        /* Nothing of it stayed (else it were a part): it cannot be written. */
+        leave_out(g, i, GROUP_WHY_NOT_WRITABLE, &words);
+        return CORRAL_OK;
+    }
+    if (err) {
+        if (d) {
+            *d = words;
+            diag_prefix(d, "%s", core_name(g->cores[i]));
+            diag_object(d, "%s", core_name(g->cores[i]));
+        }
+        return err;
+    }
+    s->in_use = true;
+    s->waiting = false;
+    s->run_why = restart                    ? GROUP_WHY_NONE
+                 : info->restart_output < 0 ? GROUP_WHY_NO_RESTART_OUTPUT
+                                            : GROUP_WHY_NO_RESTART_CHANNEL;
+    s->detail[0] = '\0';
+    return CORRAL_OK;
+}
+
+static enum corral_err tear_down_all(struct group *g, struct diag *d)
+{
+    enum corral_err first = CORRAL_OK;
+    /* One level source holds the channel of all: they all go off before anything is acknowledged. */
+    for (size_t i = 0; i < g->count; i++)
+        if (group_cti(g, i))
+            cti_arm(group_cti(g, i), false, NULL);
+    for (size_t i = 0; i < g->count; i++) {
+        struct diag words = DIAG_INIT;
+        if (!g->seats[i].in_use)
+            continue;
+        enum corral_err err = cti_teardown(core_cti(g->cores[i]), &words);
+        g->seats[i].in_use = g->seats[i].isolated = g->seats[i].level = false;
+        g->seats[i].island = -1;
+        if (err && !first) {
+            first = err;
+            if (d)
+                *d = words;
+        }
+    }
+    return first;
+}
+
+static void remark_members(struct group *g)
+{
+    if (group_mechanism(g) != GROUP_MECHANISM_CTI)
+        group_remark(g, GROUP_WHOLE,
+                     "no two cores can be joined by cross triggers: each is halted and started by itself");
+    for (size_t i = 0; i < g->count; i++) {
+        const struct group_member *m = group_get_member(g, i);
+        if (m->halt != GROUP_MECHANISM_CTI)
+            group_remark(g, i, "%s is halted and started by itself: %s%s%s%s", m->name,
+                         group_why_text(m->halt_why), m->detail[0] ? " (" : "", m->detail,
+                         m->detail[0] ? ")" : "");
+        else if (m->run != GROUP_MECHANISM_CTI)
+            group_remark(g, i, "%s is halted by cross triggers, but started by itself: %s", m->name,
+                         group_why_text(m->run_why));
+    }
+}
+
+void group_drop_lonely(struct group *g)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->count; i++) {
+        if (!group_cti(g, i) || g->seats[i].isolated || group_linked(g, i))
+            continue;
+        enum group_why why = g->seats[i].why == GROUP_WHY_NONE ? GROUP_WHY_OTHER_CTM : g->seats[i].why;
+        struct diag words = DIAG_INIT;
+        snprintf(words.message, sizeof(words.message), "%s", g->seats[i].detail);
+        cti_teardown(group_cti(g, i), NULL);
+        leave_out(g, i, why, &words);
+        any = true;
+    }
+    if (any)
+        remark_members(g);
+}
+
+static enum corral_err set_up_all(struct group *g, struct diag *d)
+{
+    uint32_t used = 0;
+    bool all_halted = true;
+    g->islands_proven = false;
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t mask = 0;
+        enum corral_err err = look_at(g, i, &mask, d);
+        if (err)
+            return err;
+        used |= mask;
+        all_halted &= !is_candidate(g, i) || group_is_halted(g, i);
+    }
+    bool chosen = choose_channels(g, used);
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < g->count && !err; i++) {
+        if (!is_candidate(g, i))
+            continue;
+        if (chosen)
+            err = set_up_member(g, i, !all_halted, d);
+        else
+            leave_out(g, i, GROUP_WHY_CHANNELS_TAKEN, NULL);
+    }
+    if (!err && !all_halted)
+        err = group_see_islands(g, d);
+    for (size_t i = 0; i < g->count && !err && !all_halted; i++)
+        if (group_cti(g, i))
+            err = set_up_member(g, i, false, d);
+    if (!err && all_halted)
+        err = group_acknowledge(g, GROUP_ALL, d);
+    if (!err && all_halted)
+        err = group_prove_islands(g, d);
+    return err;
 }
 
 enum corral_err group_enable_sync(struct group *g, struct diag *d)
 {
-    struct diag why = DIAG_INIT;
-    if (g->strategy == &group_strategy_cti)
+    if (g->sync)
         return CORRAL_OK;
-    if (g->count < 2)
-        return diag_set(d, CORRAL_ERR_NO_CROSS_TRIGGER, "there is only one core: nothing to cross-trigger");
-    for (size_t i = 0; i < g->count; i++)
-        if (!core_cti(g->cores[i]))
-            return diag_set(d, CORRAL_ERR_NO_CROSS_TRIGGER, "%s has no CTI that is known to be its own",
-                            core_name(g->cores[i]));
-    if (choose_channels(g, &why))
-        return refuse(d, NULL, &why);
-    for (size_t i = 0; i < g->count; i++) {
-        if (!cti_setup(core_cti(g->cores[i]), g->halt_channel, g->restart_channel, &why))
-            continue;
-        for (size_t k = 0; k < i; k++)
-            cti_teardown(core_cti(g->cores[k]), NULL);
-        return refuse(d, core_name(g->cores[i]), &why);
+    enum corral_err err = set_up_all(g, d);
+    if (err) {
+        tear_down_all(g, NULL);
+        for (size_t i = 0; i < g->count; i++)
+            leave_out(g, i, GROUP_WHY_OFF, NULL);
+        return err;
     }
-    g->strategy = &group_strategy_cti;
-    g->disarmed = false;
+    g->sync = true;
+    remark_members(g);
     return CORRAL_OK;
 }
 
 enum corral_err group_disable_sync(struct group *g, struct diag *d)
 {
-    enum corral_err first = CORRAL_OK;
-    if (g->strategy != &group_strategy_cti)
+    if (!g->sync)
         return CORRAL_OK;
-    g->strategy = &group_strategy_software;
-    for (size_t i = 0; i < g->count; i++) {
-        struct diag why = DIAG_INIT;
-        enum corral_err err = cti_teardown(core_cti(g->cores[i]), &why);
-        if (err && !first) {
-            first = err;
-            if (d)
-                *d = why;
-        }
+    g->sync = false;
+    enum corral_err err = tear_down_all(g, d);
+    for (size_t i = 0; i < g->count; i++)
+        leave_out(g, i, GROUP_WHY_OFF, NULL);
+    return err;
+}
+
+static enum corral_err mend_member(struct group *g, size_t i, struct diag *d)
+{
+    bool intact = true;
+    struct diag words = DIAG_INIT;
+    struct cti *cti = group_cti(g, i);
+    enum corral_err err = cti_verify(cti, &intact, &words);
+    if (!err && !intact) {
+        err = cti_set_again(cti, &words);
+        g->islands_proven = false;
+        if (!err)
+            group_remark(g, i,
+                         "the CTI of %s had lost its connections (a reset, or a loss of power); they were "
+                         "made again",
+                         core_name(g->cores[i]));
+        else
+            group_remark(g, i, "the CTI of %s has lost its connections, and they cannot be made again: %s",
+                         core_name(g->cores[i]), words.message);
     }
-    return first;
+    if (group_is_fatal(err) && d)
+        *d = words;
+    return group_is_fatal(err) ? err : CORRAL_OK;
+}
+
+enum corral_err group_mend(struct group *g, struct diag *d)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        enum corral_err err = group_cti(g, i) ? mend_member(g, i, d) : CORRAL_OK;
+        if (err)
+            return err;
+    }
+    return CORRAL_OK;
+}
+
+void group_watch_resets(struct group *g, size_t core, const struct core_status *s)
+{
+    struct group_seat *seat = &g->seats[core];
+    if (s->state == CORE_UNKNOWN || s->state == CORE_UNPOWERED || s->state == CORE_RESET ||
+        s->resets == seat->resets)
+        return;
+    seat->resets = s->resets;
+    if (group_cti(g, core))
+        mend_member(g, core, NULL);
+}
+
+/* One that could not be reached before. Not while others run and it does not: a level would halt them. */
+static enum corral_err adopt_member(struct group *g, size_t i, struct diag *d)
+{
+    uint32_t used = 0;
+    enum corral_err err = look_at(g, i, &used, d);
+    if (err || g->seats[i].why != GROUP_WHY_NONE)
+        return err;
+    if (group_is_halted(g, i))
+        for (size_t k = 0; k < g->count; k++)
+            if (g->seats[k].running) {
+                leave_out(g, i, GROUP_WHY_UNREACHABLE, NULL);
+                return CORRAL_OK;
+            }
+    err = set_up_member(g, i, false, d);
+    if (err && !group_is_fatal(err)) {
+        leave_out(g, i, GROUP_WHY_NOT_WRITABLE, d);
+        err = CORRAL_OK;
+    }
+    if (err || !g->seats[i].in_use)
+        return err;
+    int island = 0; /* its own until it is proven */
+    for (size_t k = 0; k < g->count; k++)
+        if (k != i && g->seats[k].island >= island)
+            island = g->seats[k].island + 1;
+    g->seats[i].island = island;
+    g->islands_proven = false;
+    group_remark(g, i, "%s can be reached now: its CTI is set up", core_name(g->cores[i]));
+    return CORRAL_OK;
+}
+
+enum corral_err group_adopt(struct group *g, struct diag *d)
+{
+    bool any = false, in_use = false;
+    for (size_t i = 0; i < g->count && g->sync; i++) {
+        any |= g->seats[i].waiting;
+        in_use |= g->seats[i].in_use;
+    }
+    if (!any)
+        return CORRAL_OK;
+    if (!in_use) { /* no channels have been chosen yet */
+        enum corral_err err = set_up_all(g, d);
+        if (err && !group_is_fatal(err)) {
+            tear_down_all(g, NULL);
+            err = CORRAL_OK;
+        }
+        return err;
+    }
+    for (size_t i = 0; i < g->count; i++) {
+        enum corral_err err = g->seats[i].waiting ? adopt_member(g, i, d) : CORRAL_OK;
+        if (err)
+            return err;
+    }
+    return CORRAL_OK;
 }

@@ -188,7 +188,7 @@ static void test_a30_a_mapping_that_does_not_stick_rolls_all_back(void **state)
     struct fake_cti *x = &b.t->core[0].cti;
     b.t->core[0].outen_read_only = true;
     x->gate = 0x8;
-    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_CTI_PARTIAL);
     assert_int_equal(x->control, 0);
     assert_int_equal(x->inen[0], 0);
     assert_int_equal(x->gate, 0x8);
@@ -203,8 +203,9 @@ static void test_a_write_that_faults_rolls_all_back(void **state)
     struct fake_cti *x = &b.t->core[0].cti;
     x->control = 1;
     x->inen[5] = 0x8;
-    b.t->fault_write = REG(0x140);
-    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_LINK_FAULT);
+    b.t->fault_write = REG(0x140); /* for good: so the gate cannot be put back, and it says so */
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_CTI_PARTIAL);
+    assert_non_null(strstr(d.hint, "could not be put back"));
     b.t->fault_write = 0;
     assert_int_equal(x->inen[0], 0);
     assert_int_equal(x->inen[5], 0x8);

@@ -132,6 +132,8 @@ static void write_cti(struct fake_target *t, size_t n, uint32_t reg, uint32_t va
         x->control = value & 1;
     else if (reg == 0x010 && (value & 1) && !c->stuck && !channel_is_held(t, c))
         x->out &= ~1u;
+    else if (reg == 0x014)
+        x->appset |= value & mask;
     else if (reg == 0x018)
         x->appset &= ~value;
     else if (reg == 0x01C)
@@ -142,10 +144,28 @@ static void write_cti(struct fake_target *t, size_t n, uint32_t reg, uint32_t va
         x->outen[(reg - 0x0A0) / 4] = value & mask;
     else if (reg == 0x140)
         x->gate = value & mask;
+    else if (reg == 0xFA0)
+        x->claim |= value & x->claim_tags;
+    else if (reg == 0xFA4)
+        x->claim &= ~value;
 }
 
-static uint32_t read_cti(const struct fake_core *c, uint32_t reg)
+/* Levels that arrive from the others' application sides and halted inputs. */
+static uint32_t channels_in(const struct fake_target *t, size_t n)
 {
+    uint32_t seen = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct fake_core *s = &t->core[i];
+        if (i == n || s->other_ctm || t->core[n].other_ctm || !(s->cti.control & 1))
+            continue;
+        seen |= (s->cti.appset | (s->level_halted && s->halted ? s->cti.inen[0] : 0)) & s->cti.gate;
+    }
+    return t->core[n].blind ? 0 : seen;
+}
+
+static uint32_t read_cti(const struct fake_target *t, size_t n, uint32_t reg)
+{
+    const struct fake_core *c = &t->core[n];
     const struct fake_cti *x = &c->cti;
     if (reg >= 0x020 && reg < 0x020 + 4 * FAKE_TRIGGERS)
         return x->inen[(reg - 0x020) / 4];
@@ -154,14 +174,24 @@ static uint32_t read_cti(const struct fake_core *c, uint32_t reg)
     switch (reg) {
     case 0x000:
         return x->control;
+    case 0x014:
+        return x->appset;
+    case 0x130:
+        return c->level_halted && c->halted && !c->blind;
     case 0x134:
         return x->out;
+    case 0x138:
+        return channels_in(t, n);
     case 0x140:
         return x->gate;
     case 0xF00:
         return x->itctrl;
+    case 0xFA0:
+        return x->claim_tags;
     case 0xFA4:
         return x->claim;
+    case 0xFB4:
+        return x->has_lock ? 1u | (x->unlocked ? 0 : 2u) : 0;
     case 0xFC8:
         return x->devid;
     default:
@@ -237,7 +267,7 @@ static uint32_t read_word(struct fake_target *t, size_t n, uint32_t address)
 {
     struct fake_core *c = &t->core[n];
     if (address >= FAKE_CTI_BASE && address < FAKE_CTI_BASE + 0x1000)
-        return read_cti(c, address - FAKE_CTI_BASE);
+        return read_cti(t, n, address - FAKE_CTI_BASE);
     if (address >= 0xE0002008u && address < 0xE0002028u)
         return c->fp_comp[(address - 0xE0002008u) / 4];
     switch (address) {

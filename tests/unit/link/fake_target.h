@@ -20,6 +20,7 @@
 struct fake_cti {
     uint32_t control, inen[FAKE_TRIGGERS], outen[FAKE_TRIGGERS], gate, appset, out, claim, itctrl;
     uint32_t devid;
+    uint32_t claim_tags; /* those that there are */
     bool has_lock, unlocked;
 };
 
@@ -32,6 +33,7 @@ struct fake_core {
 
     /* what the test wants it to do */
     bool other_ctm;       /* not joined to the others */
+    bool blind;           /* its status registers do not show what goes in */
     bool level_halted;    /* the halted input is a level, not a pulse */
     bool stuck;           /* the debug request never drops */
     bool cti_read_only;   /* authentication off: writes have no effect */
