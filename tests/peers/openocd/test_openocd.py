@@ -17,10 +17,10 @@ import tap  # noqa: E402
 
 PATIENCE = 300  # seconds; for a machine that does much else
 COMMON = ("gdb_port disabled; telnet_port disabled; tcl_port disabled;"
-          "{tap}; dap create c.dap -chain-position c.cpu;"
-          "target create c0 cortex_m -dap c.dap -ap-num 0; target create c1 cortex_m -dap c.dap -ap-num 1;"
-          "cti create cti0 -dap c.dap -ap-num 0 -baseaddr 0xE0042000;"
-          "cti create cti1 -dap c.dap -ap-num 1 -baseaddr 0xE0042000; init")
+          "{tap}; dap create c.dap -chain-position c.cpu {version};"
+          "target create c0 cortex_m -dap c.dap -ap-num {ap[0]}; target create c1 cortex_m -dap c.dap -ap-num {ap[1]};"
+          "cti create cti0 -dap c.dap -ap-num {ap[0]} -baseaddr 0xE0042000;"
+          "cti create cti1 -dap c.dap -ap-num {ap[1]} -baseaddr 0xE0042000; init")
 FRONTS = {
     "jtag": "adapter driver remote_bitbang; remote_bitbang host 127.0.0.1; remote_bitbang port {port};"
             "transport select jtag;" + COMMON.replace("{tap}", "jtag newtap c cpu -irlen 4 -expected-id 0x4ba00477"),
@@ -63,15 +63,17 @@ class Board:
         return socket.create_connection(("127.0.0.1", self.port[front]), timeout=PATIENCE)
 
 
-def openocd(board, front, script):
+def openocd(board, front, script, adiv6=False):
     """All that OpenOCD says while it carries out `script`."""
+    said_first = FRONTS[front].format(port=board.port[front], version="-adiv6" if adiv6 else "",
+                                      ap=("0x2000", "0x4000") if adiv6 else ("0", "1"))
     program = shutil.which("openocd")
     if not program:
         if os.environ.get("CI"):
             raise AssertionError("openocd is not installed, and CI is set, where it must be there")
         raise tap.Skip("openocd is not installed")
     for _ in range(5):
-        p = subprocess.run([program, "-c", FRONTS[front].format(port=board.port[front]), "-c", script, "-c", "shutdown"],
+        p = subprocess.run([program, "-c", said_first, "-c", script, "-c", "shutdown"],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
         said = p.stdout.decode("utf-8", "replace")
         if not any(words in said for words in TOO_SLOW):
@@ -144,6 +146,91 @@ def blocks(corral, front):
                               f"dump_image {corral.path('out.bin')} 0x20070101 {len(data)}; resume")
         with open(corral.path("out.bin"), "rb") as f:
             assert f.read() == data
+        board.end()
+
+
+# What OpenOCD 0.12 finds of each core: the processor's line, its breakpoints and watchpoints, the part of its CTI, its
+# restart output.
+CORES = {
+    "m7": ("Cortex-M7 r1p2", "8 breakpoints, 4 watchpoints", "0x906", 7),
+    "m4": ("Cortex-M4 r0p1", "6 breakpoints, 4 watchpoints", "0x906", 7),
+    "m33": ("Cortex-M33 r0p4", "8 breakpoints, 4 watchpoints", "0xd21", 1),
+    "m0plus": ("Cortex-M0+ r0p1", "4 breakpoints, 2 watchpoints", "0x9a6", 7),
+}
+
+
+def identity(corral, front, names):
+    """Components, run control of each core and both through cross triggers, for two kinds of cores."""
+    cores = [CORES[name] for name in names]
+    script = "echo [c.dap info 0]; echo [c.dap info 1]\n"
+    for n in (0, 1):
+        script += f"""
+        targets c{n}; halt; set pc [dict get [get_reg pc] pc]; step
+        echo "step {n} [expr {{[dict get [get_reg pc] pc] != $pc}}] [c{n} curstate]"
+        resume; echo "resume {n} [c{n} curstate]"
+        c{n} mww 0xe0042fb0 0xc5acce55
+        cti{n} write OUTEN0 1; cti{n} write OUTEN{cores[n][3]} 2; cti{n} write INEN0 1; cti{n} enable on
+        """
+    # Core 0's HALTED drags core 1 along; then both are acknowledged and restarted by one pulse.
+    script += """
+        c0 arp_halt; sleep 20; c0 arp_poll; c1 arp_poll; echo "halted [c0 curstate] [c1 curstate]"
+        cti0 ack 0; cti1 ack 0; cti1 channel 1 pulse; sleep 20; c0 arp_poll; c1 arp_poll
+        echo "running [c0 curstate] [c1 curstate]"; cti1 dump
+    """
+    with Board(corral, f"--{front}", "0", "--identity", ",".join(names)) as board:
+        said = openocd(board, front, script)
+        for n, (processor, units, part, restart) in enumerate(cores):
+            expect(said, f"[c{n}] {processor} processor detected", f"[c{n}] target has {units}", f"Part is {part}, ",
+                   f"step {n} 1 halted", f"resume {n} running")
+        expect(said, "halted halted halted", "running running running", "INEN0 (0x0020) 0x00000001",
+               f"OUTEN{cores[1][3]} (0x{0xa0 + 4 * cores[1][3]:04x}) 0x00000002")
+        assert said.count("Type is 0x14, Debug Control, Trigger Matrix") == 2, said
+        assert "double fault" not in said and "Error" not in said, said
+        board.end()
+
+
+def test_jtag_m4_and_m33(corral):
+    identity(corral, "jtag", ("m4", "m33"))
+
+
+def test_jtag_m0plus_and_m7(corral):
+    identity(corral, "jtag", ("m0plus", "m7"))
+
+
+def test_stlink_m4_and_m33(corral):
+    identity(corral, "stlink", ("m4", "m33"))
+
+
+def test_stlink_m0plus_and_m7(corral):
+    identity(corral, "stlink", ("m0plus", "m7"))
+
+
+def test_jtag_adiv6(corral):
+    """The same debugger finds the access ports of a debug port of version 3 from its root table."""
+    with Board(corral, "--jtag", "0", "--adiv6") as board:
+        said = openocd(board, "jtag", """
+            echo [c.dap info root]; targets c1; halt; step; echo "A [c1 curstate]"; resume; echo "B [c1 curstate]"
+            mww 0x20070000 0x11223344; targets c0; echo "C [mdw 0x20070000]"; echo "D [expr {[catch {mdw 0x70000000}] != 0}] [mdw 0x20070000]"
+            """, adiv6=True)
+        expect(said, "CoreSight ROM architecture", "ROMTABLE[0x0] = 0x00002003", "ROMTABLE[0x4] = 0x00004003",
+               "Memory Access Port v2 architecture", "AP ID register 0x34770008", "A halted", "B running",
+               "C 0x20070000: 11223344", "D 1 0x20070000: 11223344")
+        assert said.count("Part is 0x906, CoreSight CTI (Cross Trigger)") == 2, said
+        board.end()
+
+
+def test_jtag_srst(corral):
+    """The reset line, where OpenOCD is told that there is one: both cores start again, one of them into its catch."""
+    with Board(corral, "--jtag", "0") as board:
+        said = openocd(board, "jtag", """
+            proc was_reset {} { expr {[lindex [read_memory 0xE000EDF0 32 1] 0] >> 25 & 1} }
+            reset_config srst_only srst_nogate srst_push_pull
+            targets c1; halt; mww 0xE000EDFC 1; targets c0; was_reset
+            adapter assert srst; echo "A [was_reset] [was_reset]"; adapter deassert srst
+            was_reset; echo "C [was_reset]"
+            targets c1; c1 arp_poll; echo "D [c1 curstate] [lindex [read_memory 0xE000ED30 32 1] 0]"
+            """)
+        expect(said, "A 1 1", "C 0", "D halted 0x")
         board.end()
 
 
