@@ -65,6 +65,26 @@ void cli_note(void *ctx, const char *sentence)
     fprintf(stderr, "corral: %s\n", text);
 }
 
+void cli_warn(const struct cli *cli, const char *core, const char *sentence)
+{
+    char text[TEXT_CLEAN_MAX(320)], who[TEXT_CLEAN_MAX(64)];
+    if (cli->quiet)
+        return;
+    text_escape((const uint8_t *)sentence, strnlen(sentence, 320), text, sizeof(text));
+    text_escape((const uint8_t *)(core ? core : ""), core ? strnlen(core, 64) : 0, who, sizeof(who));
+    fflush(stdout); /* where both are one terminal, in the order in which they came */
+    if (!cli->json) {
+        fprintf(stderr, "corral: %s%s%s\n", who, core ? ": " : "", text);
+        return;
+    }
+    json_t *root = json_pack("{s:{s:s?,s:s}}", "warning", "core", core ? who : NULL, "message", text);
+    char *line = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    if (line)
+        fprintf(stderr, "%s\n", line);
+    free(line);
+    json_decref(root);
+}
+
 int cli_help(const struct cli_command *command)
 {
     fputs(command->help, stdout);
@@ -75,7 +95,7 @@ int cli_help(const struct cli_command *command)
 static int unknown_option(const struct cli *cli, const struct cli_command *command, const char *word)
 {
     static const char *const general[] = {"--target",   "--link",    "--timeout", "--clock",
-                                         "--protocol", "--connect", "--wire-log"};
+                                          "--protocol", "--connect", "--wire-log"};
     struct diag d = DIAG_INIT;
     for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++) {
         size_t n = strlen(general[i]);

@@ -36,7 +36,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_demo, cmd_decode, cmd_scan, cmd_status, cmd_halt, cmd_run, cmd_sim,
-    cmd_log, cmd_probes, cmd_profile, cmd_top, cmd_read, cmd_write, cmd_watch, cmd_regs, cmd_load;
+    cmd_log, cmd_probes, cmd_profile, cmd_top, cmd_read, cmd_write, cmd_watch, cmd_regs, cmd_load, cmd_step,
+    cmd_reset, cmd_cti, cmd_sync_check;
 
 /* The two halves of `corral decode`; argv[0] is "tlog" or "prof", the rest its options and files. */
 int cmd_decode_tlog(const struct cli *cli, const struct cli_command *command, int argc, char **argv);
@@ -50,6 +51,9 @@ int cli_usage(const struct cli *cli, const struct cli_command *command, const ch
 /* A sentence beside the answer, on stderr; not with --quiet. `ctx` is a struct cli: it fits
  * session_wire.note. */
 void cli_note(void *ctx, const char *sentence);
+/* A warning beside the answer, on stderr; with --json an object. `core` is NULL where it is about no core.
+ * Not with --quiet. */
+void cli_warn(const struct cli *cli, const char *core, const char *sentence);
 /* Print `command`'s help on stdout; returns 0. */
 int cli_help(const struct cli_command *command);
 

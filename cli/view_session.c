@@ -6,6 +6,7 @@
 
 #include "base/host_clock.h"
 #include "session/config.h"
+#include "session/run_control.h"
 
 #define WARM_UP_NS (5 * NS_PER_MS)
 
@@ -71,10 +72,9 @@ enum corral_err view_open(const struct cli *cli, const struct view_request *r, s
 
 enum corral_err view_close(struct view_session *v, bool leave_halted, struct diag *d)
 {
-    (void)leave_halted;
-    (void)d;
+    enum corral_err err = v->s ? session_detach(v->s, leave_halted, d) : CORRAL_OK;
     session_close(v->s);
     event_bus_free(v->bus, NULL);
     config_free(v->config);
-    return CORRAL_OK;
+    return err;
 }

@@ -67,12 +67,15 @@ static enum corral_err open_one_core(struct session *s, struct link *link, const
     uint32_t hz = s->is_board && found->ap < LINK_SIM_CORES ? s->board.core_hz[found->ap] : 0;
     if (config && config->hz)
         hz = (uint32_t)config->hz;
-    struct cti *cti = open_cti(link, config, found);
-    struct core *core = core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
+    struct cti *cti = found->stub ? NULL : open_cti(link, config, found);
+    struct core *core = found->stub
+                            ? core_gdb_stub_open(link, found->ap, name_of(config, found), hz, d)
+                            : core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
     if (!core) {
         cti_close(cti);
         return d->code;
     }
+    s->found[s->core_count] = (size_t)(found - s->topology->cores);
     s->cores[s->core_count++] = core;
     return CORRAL_OK;
 }
@@ -157,14 +160,15 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
 {
     struct session *s = ctx;
     s->is_board = link_sim_get_info(link, &s->board);
-    struct cs_topology *t = cs_scan(link, NULL, d);
+    cs_topology_free(s->topology); /* of a try before */
+    struct cs_topology *t = s->topology = cs_scan(link, NULL, d);
     if (!t)
         return d->code;
     enum corral_err err = check_names(s, t, d);
     for (size_t i = 0; i < t->core_count && s->core_count < SESSION_MAX_CORES && err == CORRAL_OK; i++)
-        if (t->cores[i].cortex_m && is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
+        if ((t->cores[i].cortex_m || t->cores[i].stub) &&
+            is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
             err = open_one_core(s, link, &t->cores[i], d);
-    cs_topology_free(t);
     if (err == CORRAL_OK && s->core_count == 0)
         err = diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
     for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)

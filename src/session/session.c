@@ -167,8 +167,8 @@ static enum corral_err close_cores(struct link *link, void *ctx, struct diag *d)
     struct session *s = ctx;
     enum corral_err err = CORRAL_OK;
     (void)link;
-    if (s->group && group_mechanism(s->group) == GROUP_MECHANISM_CTI)
-        err = group_disable_sync(s->group, d);
+    if (s->group && !s->detached)
+        err = group_detach(s->group, false, d);
     group_free(s->group);
     s->group = NULL;
     for (size_t i = 0; i < s->core_count; i++)
@@ -177,14 +177,15 @@ static enum corral_err close_cores(struct link *link, void *ctx, struct diag *d)
     return err;
 }
 
-void session_close(struct session *s)
+enum corral_err session_close(struct session *s)
 {
+    enum corral_err err = CORRAL_OK;
     if (!s)
-        return;
+        return CORRAL_OK;
     if (s->thread) {
         session_stop_logs(s, NULL);
         session_pcsr_close(s, NULL);
-        link_thread_call(s->thread, LINK_PRIO_HALT, close_cores, s, NULL); /* however long it was given */
+        err = link_thread_call(s->thread, LINK_PRIO_HALT, close_cores, s, NULL); /* however long it takes */
         tell_of_log(s);
     }
     link_thread_stop(s->thread);
@@ -195,8 +196,10 @@ void session_close(struct session *s)
         symbol_close(s->symbols[i]);
     for (size_t i = 0; i < LINK_SIM_CORES; i++)
         symbol_close(s->images[i]);
+    cs_topology_free(s->topology);
     host_clock_free(s->clock);
     free(s);
+    return err;
 }
 
 struct host_clock *session_clock(struct session *s)

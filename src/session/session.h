@@ -83,8 +83,9 @@ enum corral_err session_connect(struct session *s, struct diag *d);
 bool session_is_board(const struct session *s);
 /* How many of the board's cores have a program (one without is held in reset); 0 on other links. Likewise. */
 unsigned session_board_programs(const struct session *s);
-/* Stops everything and leaves the target as it is now. NULL is allowed. */
-void session_close(struct session *s);
+/* Stops everything and leaves the target as it was found, unless session_detach (run_control.h) has left it:
+ * then a failure was told with its reason, here it is only counted. NULL is allowed. */
+enum corral_err session_close(struct session *s);
 
 struct host_clock *session_clock(struct session *s);
 struct link_thread *session_thread(struct session *s);

@@ -71,6 +71,7 @@ struct session {
     struct link_thread *thread;
 
     bool came;     /* as --connect says */
+    bool detached; /* the target has been left */
     unsigned caps; /* of the link; known after session_connect */
     bool is_board;
     unsigned board_programs;
@@ -78,6 +79,8 @@ struct session {
 
     size_t core_count;
     struct core *cores[SESSION_MAX_CORES];
+    struct cs_topology *topology;    /* what discovery found, or NULL */
+    size_t found[SESSION_MAX_CORES]; /* a core's place in it */
     struct symbol_index *symbols[SESSION_MAX_CORES];
     struct symbol_index *images[LINK_SIM_CORES]; /* of the board's programs, until a core takes it over */
     struct group *group;
