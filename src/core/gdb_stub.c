@@ -125,12 +125,14 @@ static enum corral_err request_halt(struct core *c, struct diag *d)
 }
 
 /* Of the core that the stop is about; an own reason is preferred to our having asked. */
-static enum halt_reason own_reason(struct gdb_stub *m, const struct link_gdb_state *now, uint32_t pc)
+static enum halt_reason own_reason(struct core *c, const struct link_gdb_state *now, uint32_t pc)
 {
+    const struct gdb_stub *m = c->priv;
+    unsigned type;
     if (now->stop.kind == GDB_STOP_WATCH)
         return HALT_REASON_WATCHPOINT;
-    if (now->stop.kind == GDB_STOP_BREAK ||
-        (now->stop.signal == SIGNAL_TRAP && !now->stepped && find_point(m, false, pc, THUMB_SIZE)))
+    if (now->stop.kind == GDB_STOP_BREAK || (now->stop.signal == SIGNAL_TRAP && !now->stepped &&
+                                             link_gdb_stops_at(c->link, m->number, pc & ~1u, &type)))
         return HALT_REASON_BREAKPOINT;
     if (now->stepped)
         return HALT_REASON_STEP;
@@ -169,7 +171,7 @@ static enum corral_err read_status(struct core *c, bool reason, struct core_stat
     err = read_register(c, CORE_REGISTER_PC, &status->pc, d);
     status->pc_known = !err;
     if (now.core == m->number)
-        status->reason = own_reason(m, &now, status->pc);
+        status->reason = own_reason(c, &now, status->pc);
     else /* it stands because the stub stops all */
         status->reason = now.asked || now.stepped ? HALT_REASON_REQUEST : HALT_REASON_CROSS_TRIGGER;
     return err;
@@ -180,33 +182,26 @@ static enum corral_err peek_status(struct core *c, struct core_status *status, s
     return read_status(c, true, status, d);
 }
 
-static enum corral_err step_off(struct core *c, const struct point *p, struct diag *d)
+/* Get off the breakpoint that the core stands on, where there is one: it would stop there again. Another core
+ * may have set it. */
+static enum corral_err leave_point(struct core *c, bool *stepped, struct diag *d)
 {
     const struct gdb_stub *m = c->priv;
-    enum corral_err err = link_gdb_set_point(c->link, m->number, false, p->type, p->address, p->size, d);
+    uint32_t pc = 0;
+    unsigned type = 0;
+    *stepped = false;
+    enum corral_err err = read_register(c, CORE_REGISTER_PC, &pc, d);
+    pc &= ~1u;
+    if (err || !link_gdb_stops_at(c->link, m->number, pc, &type))
+        return err;
+    err = link_gdb_lift_point(c->link, m->number, true, type, pc, THUMB_SIZE, d);
     if (err)
         return err;
     err = link_gdb_step(c->link, m->number, d);
+    *stepped = !err;
     enum corral_err after =
-        link_gdb_set_point(c->link, m->number, true, p->type, p->address, p->size, err ? NULL : d);
+        link_gdb_lift_point(c->link, m->number, false, type, pc, THUMB_SIZE, err ? NULL : d);
     return err ? err : after;
-}
-
-/* *p: the breakpoint of ours that the core stands on; it would stop there again. */
-static enum corral_err point_at_pc(struct core *c, struct point **p, struct diag *d)
-{
-    struct gdb_stub *m = c->priv;
-    uint32_t pc = 0;
-    bool any = false;
-    *p = NULL;
-    for (unsigned i = 0; i < MAX_POINTS; i++)
-        any |= m->point[i].used && m->point[i].type < 2;
-    if (!any)
-        return CORRAL_OK;
-    enum corral_err err = read_register(c, CORE_REGISTER_PC, &pc, d);
-    if (!err)
-        *p = find_point(m, false, pc & ~1u, THUMB_SIZE);
-    return err;
 }
 
 static enum corral_err require_halted(struct core *c, const char *what, struct diag *d)
@@ -220,11 +215,9 @@ static enum corral_err require_halted(struct core *c, const char *what, struct d
 
 static enum corral_err prepare_run(struct core *c, struct diag *d)
 {
-    struct point *p = NULL;
+    bool stepped;
     enum corral_err err = require_halted(c, "be started", d);
-    if (!err)
-        err = point_at_pc(c, &p, d);
-    return err || !p ? err : step_off(c, p, d);
+    return err ? err : leave_point(c, &stepped, d);
 }
 
 static enum corral_err resume(struct core *c, struct diag *d)
@@ -244,13 +237,11 @@ static enum corral_err confirm_run(struct core *c, bool *restarted, struct diag 
 static enum corral_err step(struct core *c, struct diag *d)
 {
     const struct gdb_stub *m = c->priv;
-    struct point *p = NULL;
+    bool stepped = false;
     enum corral_err err = require_halted(c, "step", d);
     if (!err)
-        err = point_at_pc(c, &p, d);
-    if (err)
-        return err;
-    return p ? step_off(c, p, d) : link_gdb_step(c->link, m->number, d);
+        err = leave_point(c, &stepped, d);
+    return err || stepped ? err : link_gdb_step(c->link, m->number, d);
 }
 
 static enum corral_err set_point(struct core *c, unsigned type, uint32_t address, uint32_t size,

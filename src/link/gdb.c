@@ -3,7 +3,7 @@
  * See gdb.h: opening and closing. Cross-trigger sheet 10.1; QEMU's dual Cortex-M33 has a process for
  * each core, which must be attached to before it is listed, seen or stopped for.
  */
-#include "link/gdb_internal.h"
+#include "link/gdb.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "link/gdb_target.h"
 #include "link/link_backend.h"
 
 #define PACKET_DEFAULT 400u /* bytes, where the stub does not say */

@@ -53,6 +53,11 @@ enum corral_err link_gdb_write_register(struct link *link, size_t core, const st
 /* Z and z packets: type 0 software breakpoint, 1 hardware, 2 write watch, 3 read, 4 access. */
 enum corral_err link_gdb_set_point(struct link *link, size_t core, bool set, unsigned type, uint32_t address,
                                    uint32_t size, struct diag *d);
+/* Would the core stop at a breakpoint when it executes what lies there? *type: of the Z packet. */
+bool link_gdb_stops_at(struct link *link, size_t core, uint32_t address, unsigned *type);
+/* Take a breakpoint away for a step, or put it back; it stays set for link_gdb_set_point. */
+enum corral_err link_gdb_lift_point(struct link *link, size_t core, bool lift, unsigned type,
+                                    uint32_t address, uint32_t size, struct diag *d);
 /* Where the stub has a monitor that can do it (QEMU). The target is halted at its reset vectors then. */
 enum corral_err link_gdb_reset(struct link *link, struct diag *d);
 /* What closing the link does: leave the target as it is now, or let it go where nobody has said otherwise. */

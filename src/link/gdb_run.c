@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/gdb_internal.h"
+#include "link/gdb_target.h"
 
 #define STEP_MS    3000
 #define STOP_MS    3000
@@ -201,18 +201,71 @@ enum corral_err link_gdb_write_register(struct link *link, size_t core, const st
     return gdb_expect_ok(g, packet, what, d);
 }
 
-enum corral_err link_gdb_set_point(struct link *link, size_t core, bool set, unsigned type, uint32_t address,
-                                   uint32_t size, struct diag *d)
+static size_t owner(const struct gdb *g, size_t core)
+{
+    return g->qemu ? SIZE_MAX : core;
+}
+
+static struct gdb_point *find_point(struct gdb *g, size_t core, unsigned type, uint32_t address,
+                                    uint32_t size)
+{
+    for (size_t i = 0; i < GDB_POINTS; i++) {
+        struct gdb_point *p = &g->points[i];
+        if (p->users && p->core == owner(g, core) && p->type == type && p->address == address &&
+            p->size == size)
+            return p;
+    }
+    return NULL;
+}
+
+enum corral_err link_gdb_lift_point(struct link *link, size_t core, bool lift, unsigned type,
+                                    uint32_t address, uint32_t size, struct diag *d)
 {
     struct gdb *g = gdb_of(link);
     char packet[48], what[64];
     enum corral_err err = gdb_require_stopped(g, d);
     if (!err)
         err = gdb_select_core(g, core, d);
-    snprintf(packet, sizeof(packet), "%c%u,%" PRIx32 ",%" PRIx32, set ? 'Z' : 'z', type, address, size);
-    snprintf(what, sizeof(what), "%s a %s at 0x%08" PRIx32, set ? "set" : "clear",
+    snprintf(packet, sizeof(packet), "%c%u,%" PRIx32 ",%" PRIx32, lift ? 'z' : 'Z', type, address, size);
+    snprintf(what, sizeof(what), "%s a %s at 0x%08" PRIx32, lift ? "clear" : "set",
              type < 2 ? "breakpoint" : "watchpoint", address);
     return err ? err : gdb_expect_ok(g, packet, what, d);
+}
+
+enum corral_err link_gdb_set_point(struct link *link, size_t core, bool set, unsigned type, uint32_t address,
+                                   uint32_t size, struct diag *d)
+{
+    struct gdb *g = gdb_of(link);
+    struct gdb_point *p = find_point(g, core, type, address, size);
+    if (!set && !p)
+        return CORRAL_OK;
+    if (p && (set || p->users > 1)) {
+        p->users = set ? p->users + 1 : p->users - 1;
+        return CORRAL_OK;
+    }
+    for (size_t i = 0; !p && i < GDB_POINTS; i++)
+        if (!g->points[i].users)
+            p = &g->points[i];
+    if (!p)
+        return diag_set(d, CORRAL_ERR_LIMIT, "all %d breakpoints of the gdb stub are in use", GDB_POINTS);
+    enum corral_err err = link_gdb_lift_point(link, core, !set, type, address, size, d);
+    if (!err)
+        *p = (struct gdb_point){
+            .users = set ? 1 : 0, .type = type, .core = owner(g, core), .address = address, .size = size};
+    return err;
+}
+
+bool link_gdb_stops_at(struct link *link, size_t core, uint32_t address, unsigned *type)
+{
+    const struct gdb *g = gdb_of(link);
+    for (size_t i = 0; i < GDB_POINTS; i++) {
+        const struct gdb_point *p = &g->points[i];
+        if (p->users && p->type < 2 && p->core == owner(g, core) && p->address == address) {
+            *type = p->type;
+            return true;
+        }
+    }
+    return false;
 }
 
 enum corral_err link_gdb_reset(struct link *link, struct diag *d)
@@ -223,7 +276,9 @@ enum corral_err link_gdb_reset(struct link *link, struct diag *d)
     enum corral_err err = gdb_require_stopped(g, d);
     if (!err)
         err = gdb_expect_ok(g, "qRcmd,73797374656d5f7265736574", "reset its target", d); /* "system_reset" */
-    if (!err)
+    if (!err) {
         g->keep = true;
+        g->state = (struct link_gdb_state){.asked = true};
+    }
     return err;
 }

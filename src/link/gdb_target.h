@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the gdb link share. Only gdb*.c include this. */
-#ifndef CORRAL_LINK_GDB_INTERNAL_H
-#define CORRAL_LINK_GDB_INTERNAL_H
+#ifndef CORRAL_LINK_GDB_TARGET_H
+#define CORRAL_LINK_GDB_TARGET_H
 
 #include "link/gdb.h"
 #include "link/gdb_rsp.h"
 
 #define GDB_XML_MAX (64u << 10)
+
+#define GDB_POINTS 128
+
+/* A breakpoint or watchpoint that the stub has. QEMU's stop whichever core comes by, so that there a core
+ * shares another one's. */
+struct gdb_point {
+    unsigned users; /* 0: free */
+    unsigned type;
+    size_t core; /* SIZE_MAX: of all */
+    uint32_t address, size;
+};
 
 struct gdb {
     struct gdb_rsp *rpc;
@@ -21,6 +32,7 @@ struct gdb {
     int selected; /* the core that Hg last named, or -1 */
     struct link_gdb_state state;
     struct gdb_registers registers;
+    struct gdb_point points[GDB_POINTS];
     char xml[GDB_XML_MAX + 1];
 };
 
@@ -38,7 +50,7 @@ enum corral_err gdb_select_core(struct gdb *g, size_t core, struct diag *d);
 /* gdb_run.c: a target that runs is not asked anything. */
 enum corral_err gdb_require_stopped(const struct gdb *g, struct diag *d);
 
-/* gdb_memory.c */
+/* gdb_access.c */
 enum corral_err gdb_access_memory(struct gdb *g, struct link_access *a, struct diag *d);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "link/gdb_internal.h"
+#include "link/gdb_target.h"
 
 #define CHUNK_MAX (16u << 10)
 #define OVERHEAD  40u /* of an M packet, beside its data */
