@@ -86,10 +86,10 @@ static void serve(struct board *b, int listener)
 }
 
 /* Runs openocd with a script against a board of two counting cores; returns all it printed (free it). */
-static char *session(const char *script)
+static char *session_with(const struct board_config *config, const char *script)
 {
     uint16_t port = 0;
-    struct board *b = board_counting(NULL, NULL);
+    struct board *b = board_counting(config, NULL);
     int listener = listen_on_loopback(&port);
     FILE *out = tmpfile();
     assert_non_null(out);
@@ -111,6 +111,11 @@ static char *session(const char *script)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     return text;
+}
+
+static char *session(const char *script)
+{
+    return session_with(NULL, script);
 }
 
 static void expect(const char *text, const char *words)
@@ -144,6 +149,59 @@ static void components_are_recognised(void **state)
     for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
         expect(said, words[n]);
     free(said);
+}
+
+/* Two identities a session: what openocd calls the core, and what each of them can do for it. */
+static const struct {
+    enum board_identity id[2];
+    const char *words[12];
+} identities[] = {
+    {{BOARD_M4, BOARD_M33},
+     {"[c0] Cortex-M4 r0p1 processor detected", "[c0] target has 6 breakpoints, 4 watchpoints",
+      "[c1] Cortex-M33 r0p4 processor detected", "[c1] target has 8 breakpoints, 4 watchpoints",
+      "Cortex-M4 ROM", "Cortex-M3 FPB", "Flash Patch and Breakpoint unit (FPB) architecture",
+      "Cross Trigger Interface (CTI) architecture", "Component class is 0x9"}},
+    {{BOARD_M0PLUS, BOARD_M7},
+     {"[c0] Cortex-M0+ r0p1 processor detected", "[c0] target has 4 breakpoints, 2 watchpoints",
+      "[c1] Cortex-M7 r1p2 processor detected", "[c1] target has 8 breakpoints, 4 watchpoints",
+      "Cortex-M0+ ROM", "Cortex-M0 SCS", "Cortex-M0 DWT", "Cortex-M0 BPU", "Part is 0x9a6"}},
+};
+
+static void the_other_identities_are_recognised(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(identities) / sizeof(identities[0]); k++) {
+        struct board_config config = {.identity = {identities[k].id[0], identities[k].id[1]}};
+        char *said = session_with(&config, "echo [c.dap info 0]; echo [c.dap info 1]");
+        for (size_t n = 0; n < 12 && identities[k].words[n]; n++)
+            expect(said, identities[k].words[n]);
+        free(said);
+    }
+}
+
+static void run_control_of_the_other_identities(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof(identities) / sizeof(identities[0]); k++) {
+        struct board_config config = {.identity = {identities[k].id[0], identities[k].id[1]}};
+        char *said = session_with(
+            &config, "foreach {c other} {c0 c1 c1 c0} { targets $c; halt;"
+                     "echo \"A $c [$c curstate] [$other curstate]\";"
+                     "set pc [dict get [get_reg pc] pc]; step;"
+                     "echo \"B $c [expr {[dict get [get_reg pc] pc] != $pc}]\";"
+                     "bp $pc 2 hw; resume; wait_halt 1000;"
+                     "echo \"C $c [expr {[dict get [get_reg pc] pc] == $pc}]\"; rbp all;"
+                     "set at [expr {0x20000100 + 4 * ($c eq \"c1\")}]; wp $at 4 w; resume; wait_halt 1000;"
+                     "echo \"D $c [$c curstate]\"; rwp $at;"
+                     "resume; echo \"E $c [$c curstate]\" }");
+        static const char *const words[] = {
+            "A c0 halted running",     "B c0 1", "C c0 1", "D c0 halted", "E c0 running",
+            "A c1 halted running",     "B c1 1", "C c1 1", "D c1 halted", "E c1 running",
+            "halted due to watchpoint"};
+        for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
+            expect(said, words[n]);
+        free(said);
+    }
 }
 
 static void run_control(void **state)
@@ -184,7 +242,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(components_are_recognised),
+        cmocka_unit_test(the_other_identities_are_recognised),
         cmocka_unit_test(run_control),
+        cmocka_unit_test(run_control_of_the_other_identities),
         cmocka_unit_test(cross_trigger),
     };
     if (argc != 2)
