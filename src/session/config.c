@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "link/sim.h"
+#include "session/config_target.h"
 #include "session/config_value.h"
 
 static bool set_core(struct config_context *x, const struct config_node *node, size_t *core)
@@ -45,35 +46,6 @@ static const struct config_node *child_of(const struct config_node *node, const 
 
 /* ---- cores ---- */
 
-static bool read_cti_address(struct config_context *x, const struct config_node *node, void *into)
-{
-    struct config_core *core = into;
-    if (!config_number(x, node, 0, UINT64_MAX, &core->cti_address))
-        return false;
-    if (core->cti_address % 4096 != 0)
-        return config_refuse(x, node, "the start of a 4 KiB block");
-    core->cti_set = true;
-    return true;
-}
-
-static bool read_restart_output(struct config_context *x, const struct config_node *node, void *into)
-{
-    uint64_t value;
-    if (!config_number(x, node, 0, 31, &value))
-        return false;
-    ((struct config_core *)into)->cti_restart_output = (int)value;
-    return true;
-}
-
-static bool read_cti(struct config_context *x, const struct config_node *node, void *into)
-{
-    static const struct config_field fields[] = {{"address", read_cti_address},
-                                                 {"restart_output", read_restart_output}};
-    if (!CONFIG_READ_MAPPING(x, node, fields, into))
-        return false;
-    return ((struct config_core *)into)->cti_set ? true : missing(x, node, "address: of the CTI");
-}
-
 static bool read_core_name(struct config_context *x, const struct config_node *node, void *into)
 {
     struct config_core *core = into;
@@ -88,17 +60,6 @@ static bool read_core_name(struct config_context *x, const struct config_node *n
         if (strcmp(x->config->cores[i].name, node->text) == 0)
             return config_refuse(x, node, "a name that no other core has");
     memcpy(core->name, node->text, length + 1);
-    return true;
-}
-
-static bool read_ap(struct config_context *x, const struct config_node *node, void *into)
-{
-    struct config_core *core = into;
-    uint64_t value;
-    if (!config_number(x, node, 0, 255, &value))
-        return false;
-    core->ap = (uint32_t)value;
-    core->ap_set = true;
     return true;
 }
 
@@ -128,8 +89,11 @@ static bool read_hz(struct config_context *x, const struct config_node *node, vo
 
 static bool read_core(struct config_context *x, const struct config_node *node, void *into)
 {
-    static const struct config_field fields[] = {
-        {"name", read_core_name}, {"ap", read_ap}, {"elf", read_elf}, {"hz", read_hz}, {"cti", read_cti}};
+    static const struct config_field fields[] = {{"name", read_core_name},
+                                                 {"ap", config_read_core_ap},
+                                                 {"elf", read_elf},
+                                                 {"hz", read_hz},
+                                                 {"cti", config_read_core_cti}};
     struct config *config = into;
     struct config_core *core = &config->cores[config->core_count];
     core->line = node->line;
@@ -419,11 +383,19 @@ static bool read_later(struct config_context *x, const struct config_node *node,
 
 static bool read_config(struct config_context *x, const struct config_node *root)
 {
-    static const struct config_field fields[] = {{"link", read_link},         {"board", read_board},
-                                                 {"clock", read_clock},       {"protocol", read_protocol},
-                                                 {"connect", read_connect},   {"sync", read_sync},
-                                                 {"channels", read_channels}, {"cores", read_cores},
-                                                 {"logs", read_later},        {"profile", read_later}};
+    static const struct config_field fields[] = {{"link", read_link},
+                                                 {"board", read_board},
+                                                 {"clock", read_clock},
+                                                 {"protocol", read_protocol},
+                                                 {"connect", read_connect},
+                                                 {"sync", read_sync},
+                                                 {"channels", read_channels},
+                                                 {"cores", read_cores},
+                                                 {"sdf", config_read_sdf},
+                                                 {"aps", config_read_aps},
+                                                 {"patches", config_read_patches},
+                                                 {"logs", read_later},
+                                                 {"profile", read_later}};
     if (!CONFIG_READ_MAPPING(x, root, fields, x->config))
         return false;
     const struct config_node *logs = child_of(root, "logs"), *profile = child_of(root, "profile");
@@ -485,6 +457,7 @@ void config_free(struct config *config)
         free(config->logs[i].symbol);
     free(config->link);
     free(config->board);
+    free(config->sdf);
     free(config->file);
     free(config);
 }

@@ -14,7 +14,12 @@
  *         ap: 0
  *         elf: build/core0.elf
  *         hz: 100000000               # its CYCCNT's frequency
- *         cti: {address: 0xE0042000, restart_output: 7}
+ *         cti: {address: 0xE0042000, ap: 0, restart_output: 7}
+ *     sdf: part.sdf                   # a system description file: the same facts for all cores
+ *     aps: [0, 3]                     # the access ports there are; or {ap: 256, parent: 3, address:
+ * 0x80000000} patches:                        # what is to be seen instead of what is there
+ *       - {ap: 0, register: 0xF8, value: 0xE00FF003}
+ *       - {ap: 3, address: 0xE00FF008, value: 0, mask: 1}
  *     logs:
  *       - core: core0
  *         symbol: tlog_buffer         # or address: and size:
@@ -27,10 +32,11 @@
  *           core: core0
  *
  * Every key may be left out, but a core has a name, a log a core and a place, a source an address and a core.
- * Numbers are decimal or 0x hexadecimal. Any mistake is CORRAL_ERR_CONFIG with "FILE:LINE: what it is;
- * expected what" as message and FILE:LINE as object: unknown and repeated keys, wrong types, numbers out of
- * range, ELF files that cannot be read, cores that are not there, tabs, anchors, aliases, tags, more than one
- * document, too large or too deep a file.
+ * What is said of access ports and CTIs is verified by discovery, never believed. Numbers are decimal or 0x
+ * hexadecimal. Any mistake is CORRAL_ERR_CONFIG with "FILE:LINE: what it is; expected what" as message and
+ * FILE:LINE as object: unknown and repeated keys, wrong types, numbers out of range, ELF files that cannot be
+ * read, cores that are not there, tabs, anchors, aliases, tags, more than one document, too large or too deep
+ * a file.
  */
 #ifndef CORRAL_SESSION_CONFIG_H
 #define CORRAL_SESSION_CONFIG_H
@@ -45,12 +51,15 @@
 #define CONFIG_MAX_CORES   16
 #define CONFIG_MAX_LOGS    32
 #define CONFIG_MAX_SOURCES 32
+#define CONFIG_MAX_APS     32
+#define CONFIG_MAX_PATCHES 32
 #define CONFIG_NAME_MAX    32 /* with the NUL */
 
 struct config_core {
     char name[CONFIG_NAME_MAX]; /* letters, digits, '_', '-', '.'; unique */
-    bool ap_set, cti_set;
-    uint32_t ap;            /* 0..255 */
+    bool ap_set, cti_set, cti_ap_set;
+    uint32_t ap;            /* 0..255, an ADIv6 base address, or the number of one behind another */
+    uint32_t cti_ap;        /* with cti_ap_set; else the core's */
     char *elf;              /* a readable file, relative to the working directory or absolute; or NULL */
     uint64_t hz;            /* 0 = not given */
     uint64_t cti_address;   /* with cti_set */
@@ -75,6 +84,22 @@ struct config_source {
     unsigned line;
 };
 
+struct config_ap {
+    uint32_t ap; /* as in config_core; with nested LINK_NESTED_FIRST..LINK_NESTED_LAST */
+    bool nested;
+    uint32_t parent;
+    uint64_t address;
+    unsigned line;
+};
+
+struct config_patch {
+    bool ap_register; /* address is the offset of an AP's register; else in the memory behind it */
+    uint32_t ap;
+    uint64_t address;
+    uint32_t value, mask;
+    unsigned line;
+};
+
 struct config {
     char *file;        /* as given to config_load */
     char *link;        /* NULL = not given; the paths in it are resolved */
@@ -86,6 +111,11 @@ struct config {
     int halt_channel, restart_channel; /* 0..31; -1 = not given */
     size_t core_count;
     struct config_core cores[CONFIG_MAX_CORES];
+    char *sdf; /* a readable file, as config_core.elf; NULL = not given */
+    size_t ap_count;
+    struct config_ap aps[CONFIG_MAX_APS];
+    size_t patch_count;
+    struct config_patch patches[CONFIG_MAX_PATCHES];
     size_t log_count;
     struct config_log logs[CONFIG_MAX_LOGS];
     bool profile_set;

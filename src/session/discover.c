@@ -8,6 +8,7 @@
 
 #include "session/config.h"
 #include "session/session_internal.h"
+#include "session/target_hints.h"
 
 /* What corral.yml says of the core on this AP; NULL when it says nothing. A core without an ap: stands for
  * the AP of its place in the list. */
@@ -43,21 +44,12 @@ static bool is_wanted(const struct session *s, const char *name)
     return s->options.core_name_count == 0;
 }
 
-static struct cti *open_cti(struct link *link, const struct config_core *config, const struct cs_core *found)
+/* A CTI that cannot be used is a reason not to synchronise, not a reason to do nothing. */
+static struct cti *open_cti(struct link *link, const struct cs_core *found)
 {
-    uint64_t address = found->cti.address;
-    int restart = found->cti.restart_output;
-    uint32_t ap = found->has_cti ? found->cti.ap : found->ap;
-    if (config && config->cti_set) {
-        address = config->cti_address;
-        ap = found->ap;
-        if (config->cti_restart_output >= 0)
-            restart = config->cti_restart_output;
-    } else if (!found->has_cti) {
+    if (!found->has_cti)
         return NULL;
-    }
-    /* A CTI that cannot be used is a reason not to synchronise, not a reason to do nothing. */
-    return cti_open(link, ap, address, restart, NULL);
+    return cti_open(link, found->cti.ap, found->cti.address, found->cti.restart_output, NULL);
 }
 
 static enum corral_err open_one_core(struct session *s, struct link *link, const struct cs_core *found,
@@ -67,7 +59,7 @@ static enum corral_err open_one_core(struct session *s, struct link *link, const
     uint32_t hz = s->is_board && found->ap < LINK_SIM_CORES ? s->board.core_hz[found->ap] : 0;
     if (config && config->hz)
         hz = (uint32_t)config->hz;
-    struct cti *cti = found->stub ? NULL : open_cti(link, config, found);
+    struct cti *cti = found->stub ? NULL : open_cti(link, found);
     struct core *core = found->stub
                             ? core_gdb_stub_open(link, found->ap, name_of(config, found), hz, d)
                             : core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
@@ -161,7 +153,10 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
     struct session *s = ctx;
     s->is_board = link_sim_get_info(link, &s->board);
     cs_topology_free(s->topology); /* of a try before */
-    struct cs_topology *t = s->topology = cs_scan(link, NULL, d);
+    s->topology = NULL;
+    struct target_hints *hints = target_hints_new(s->options.config, d);
+    struct cs_topology *t = s->topology = hints ? cs_scan(link, target_hints_get(hints), d) : NULL;
+    target_hints_free(hints);
     if (!t)
         return d->code;
     enum corral_err err = check_names(s, t, d);

@@ -92,6 +92,54 @@ static void test_a_whole_file(void **state)
     free(elf);
 }
 
+static void test_what_discovery_is_told(void **state)
+{
+    (void)state;
+    char made[] = "corral-config-XXXXXX", text[1024];
+    int fd = mkstemp(made);
+    assert_true(fd >= 0);
+    snprintf(text, sizeof(text),
+             "sdf: %s\n"
+             "aps: [0, 3, 0x2000, {ap: 256, parent: 0x2000, address: 0x480000000}]\n"
+             "patches:\n"
+             "  - {ap: 0, register: 0xF8, value: 0xE00FF003}\n"
+             "  - {ap: 256, address: 0xE00FF008, value: 2, mask: 0x3}\n"
+             "cores:\n"
+             "  - {name: a, ap: 0x2000, cti: {address: 0xF0002000, ap: 3}}\n"
+             "  - {name: b, ap: 256, cti: {restart_output: 1}}\n",
+             made);
+    struct diag d = DIAG_INIT;
+    struct config *c = parse("corral.yml", text, &d);
+    close(fd);
+    unlink(made);
+    if (!c)
+        fail_msg("%s", d.message);
+    assert_string_equal(c->sdf, made);
+    assert_int_equal(c->ap_count, 4);
+    assert_int_equal(c->aps[1].ap, 3);
+    assert_false(c->aps[2].nested);
+    assert_int_equal(c->aps[2].ap, 0x2000);
+    assert_true(c->aps[3].nested);
+    assert_int_equal(c->aps[3].ap, 256);
+    assert_int_equal(c->aps[3].parent, 0x2000);
+    assert_true(c->aps[3].address == UINT64_C(0x480000000));
+    assert_int_equal(c->patch_count, 2);
+    assert_true(c->patches[0].ap_register);
+    assert_int_equal(c->patches[0].address, 0xF8);
+    assert_int_equal(c->patches[0].value, 0xE00FF003);
+    assert_int_equal(c->patches[0].mask, 0xFFFFFFFF);
+    assert_false(c->patches[1].ap_register);
+    assert_int_equal(c->patches[1].ap, 256);
+    assert_int_equal(c->patches[1].mask, 3);
+    assert_int_equal(c->cores[0].ap, 0x2000);
+    assert_true(c->cores[0].cti_set && c->cores[0].cti_ap_set);
+    assert_int_equal(c->cores[0].cti_ap, 3);
+    assert_int_equal(c->cores[0].cti_restart_output, -1);
+    assert_false(c->cores[1].cti_set);
+    assert_int_equal(c->cores[1].cti_restart_output, 1);
+    config_free(c);
+}
+
 static void test_what_is_left_out_is_marked(void **state)
 {
     (void)state;
@@ -184,7 +232,7 @@ static const struct wrong mistakes[] = {
     {"link: a\xFF\n", 1, "UTF-8", "UTF-8"},
     /* keys and types */
     {"link: sim\nspeed: 4\n", 2, "unknown key 'speed'",
-     "one of link, board, clock, sync, channels, cores, logs, profile"},
+     "one of link, board, clock, protocol, connect, sync, channels, cores, sdf, aps, patches, logs, profile"},
     {"link:\n", 1, "link is ''", "a link"},
     {"link: ~\n", 1, "link is '~'", "a link"},
     {"link: [sim]\n", 1, "link is a list", "a link"},
@@ -214,15 +262,38 @@ static const struct wrong mistakes[] = {
     {"cores:\n  - name: a b\n", 2, "name is 'a b'", "letters, digits"},
     {"cores:\n  - name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 2, "name is 'aaaa", "1 to 31"},
     {"cores:\n  - name: a\n  - name: a\n", 3, "name is 'a'", "no other core has"},
-    {"cores:\n  - name: a\n    ap: 256\n", 3, "ap is '256'", "0 to 255"},
     {"cores:\n  - name: a\n    hz: 0\n", 3, "hz is '0'", "1 to"},
     {"cores:\n  - name: a\n    elf: nowhere/there.elf\n", 3, "elf 'dir/nowhere/there.elf' cannot be read",
      "an ELF file"},
     {"cores:\n  - name: a\n    elf: {}\n", 3, "elf is a mapping", "the path"},
-    {"cores:\n  - name: a\n    cti: {restart_output: 7}\n", 3, "lacks", "address:"},
+    {"cores:\n  - name: a\n    cti: {}\n", 3, "lacks", "address: of the CTI, or restart_output:"},
+    {"cores:\n  - name: a\n    cti: {ap: 1, restart_output: 7}\n", 3, "lacks", "address:"},
+    {"cores:\n  - name: a\n    cti: {ap: 256}\n", 3, "lacks", "address:"},
+    {"cores:\n  - name: a\n    cti: {address: 0, ap: 512}\n", 3, "ap is '512'", "multiple of 4096"},
+    {"cores:\n  - name: a\n    ap: 0x2004\n", 3, "ap is '0x2004'", "multiple of 4096"},
+    {"cores:\n  - name: a\n    ap: 0x80000000\n", 3, "ap is '0x80000000'", "0 to 2147483647"},
     {"cores:\n  - name: a\n    cti:\n      address: 0xE0042004\n", 4, "address is '0xE0042004'", "4 KiB"},
     {"cores:\n  - name: a\n    cti: {address: 0, restart_output: 32}\n", 3, "restart_output is '32'",
      "0 to 31"},
+    {"sdf: nowhere/part.sdf\n", 1, "sdf 'dir/nowhere/part.sdf' cannot be read", "a system description file"},
+    {"sdf: {}\n", 1, "sdf is a mapping", "the path"},
+    {"aps: 3\n", 1, "aps is '3'", "a list"},
+    {"aps: [0,\n  0x1001]\n", 2, "an entry is '0x1001'", "a number from 0 to 255 (ADIv5)"},
+    {"aps: [256]\n", 1, "an entry is '256'", "for an AP behind another"},
+    {"aps: [1, 2, 1]\n", 1, "twice (first in line 1)", "once"},
+    {"aps:\n  - {ap: 256, parent: 0}\n", 2, "lacks", "address:"},
+    {"aps:\n  - {ap: 1, parent: 0, address: 0}\n", 2, "ap is '1'", "256 to 511"},
+    {"aps:\n  - {ap: 256, parent: 0, address: 4}\n", 2, "address is '4'", "4 KiB"},
+    {"aps:\n  - {ap: 256, parent: 0, address: 0, dp: 1}\n", 2, "unknown key 'dp'",
+     "one of ap, parent, address"},
+    {"patches:\n  - {ap: 0, value: 1}\n", 2, "lacks", "either address:"},
+    {"patches:\n  - {ap: 0, value: 1, address: 4, register: 4}\n", 2, "lacks", "either address:"},
+    {"patches:\n  - {value: 1, address: 4}\n", 2, "lacks", "ap:"},
+    {"patches:\n  - {ap: 0, value: 1, address: 2}\n", 2, "address is '2'", "the address of a word"},
+    {"patches:\n  - {ap: 0, value: 1, register: 2}\n", 2, "register is '2'", "a register of the AP"},
+    {"patches:\n  - {ap: 0, value: 1, register: 0x1000}\n", 2, "register is '0x1000'", "0 to 4092"},
+    {"patches:\n  - {ap: 0, value: 0x100000000, address: 4}\n", 2, "value is '0x100000000'",
+     "0 to 4294967295"},
     {"cores:\n  - name: a\n    color: red\n", 3, "unknown key 'color'", "one of name, ap, elf, hz, cti"},
     /* logs */
     {CORES "logs: {core: a}\n", 2, "logs is a mapping", "a list"},
@@ -355,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_whole_file),
+        cmocka_unit_test(test_what_discovery_is_told),
         cmocka_unit_test(test_what_is_left_out_is_marked),
         cmocka_unit_test(test_the_boards_switches),
         cmocka_unit_test(test_paths_in_links_start_from_the_file),
