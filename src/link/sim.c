@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "link/link_backend.h"
 #include "sim/board.h"
+#include "sim/board_control.h"
 #include "sim/board_map.h"
 #include "sim/board_options.h"
 #include "sim/identity.h"
@@ -34,6 +35,9 @@ struct sim_link {
     const uint8_t *image[LINK_SIM_CORES];
     size_t image_size[LINK_SIM_CORES];
     uint8_t *owned[LINK_SIM_CORES]; /* images read from files */
+    struct board_control *control;  /* NULL until the first command */
+    uint64_t transfers;
+    uint64_t dead_at; /* the transfer from which on the wire is dead; UINT64_MAX = none */
 };
 
 _Static_assert(LINK_SIM_CORES == BOARD_CORES, "the link and the board count the same cores");
@@ -68,6 +72,9 @@ static void pass_time(void *ctx, int64_t until)
 static enum dap_ack sim_dap_posted(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value)
 {
     struct sim_link *s = ctx;
+    if (s->transfers >= s->dead_at)
+        return DAP_ACK_NONE;
+    s->transfers++;
     unsigned ack = board_dap_transfer(s->board, ap, read, addr, value);
     follow_board(s);
     return (enum dap_ack)ack;
@@ -109,6 +116,7 @@ static void sim_close(void *ctx)
     if (s->clock)
         host_clock_set_driver(s->clock, NULL, NULL);
     board_free(s->board);
+    free(s->control);
     for (size_t i = 0; i < LINK_SIM_CORES; i++)
         free(s->owned[i]);
     free(s);
@@ -283,6 +291,7 @@ struct link *link_sim_open(const struct link_sim_options *options, struct diag *
         free(s);
         return NULL;
     }
+    s->dead_at = UINT64_MAX;
     s->tick_hz = board_tick_hz(s->board);
     if (load_all(s, options, words.elf, d) != CORRAL_OK) {
         sim_close(s);
@@ -298,6 +307,25 @@ struct link *link_sim_open(const struct link_sim_options *options, struct diag *
     }
     host_clock_set_driver(s->clock, pass_time, s);
     return link;
+}
+
+const char *link_sim_command(struct link *link, const char *line)
+{
+    struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    if (!s)
+        return NULL;
+    if (!s->control)
+        s->control = calloc(1, sizeof(*s->control));
+    if (!s->control)
+        return NULL;
+    s->control->board = s->board;
+    const char *answer = board_control_line(s->control, line);
+    if (s->control->probes_asked) {
+        bool dead = s->control->probes != BOARD_PROBES_THERE;
+        s->control->probes_asked = false;
+        s->dead_at = dead ? s->transfers + s->control->after : UINT64_MAX;
+    }
+    return answer;
 }
 
 bool link_sim_get_info(struct link *link, struct link_sim_info *info)
@@ -385,4 +413,10 @@ bool link_sim_pc_count(struct link *link, unsigned core, uint32_t *base, const u
     *counts = board_pc_count(s->board, core, n);
     *base = BOARD_FLASH_BASE;
     return *counts != NULL && *n != 0;
+}
+
+struct board *link_sim_board(struct link *link)
+{
+    const struct sim_link *s = link_backend_ctx(link, &sim_backend);
+    return s ? s->board : NULL;
 }

@@ -67,6 +67,11 @@ struct link_sim_bus_record {
 
 struct link *link_sim_open(const struct link_sim_options *options, struct diag *d);
 
+/* A command of docs/board.md "Control", for what makes misfortunes happen: "power core1 off". With "vanish"
+ * or "stall" the wire is dead. NULL for another link or without memory; else the answer, "ok" or "error: ..."
+ * in its last line, borrowed until the next one. */
+const char *link_sim_command(struct link *link, const char *line);
+
 /* Would link_sim_options.board be understood? */
 enum corral_err link_sim_check_board(const char *board, struct diag *d);
 
@@ -82,5 +87,9 @@ size_t link_sim_bus_log(struct link *link, size_t from, struct link_sim_bus_reco
 /* Exact cycles spent at each flash halfword of a core: counts[i] belongs to base + 2*i. Kept with count_pcs.
  */
 bool link_sim_pc_count(struct link *link, unsigned core, uint32_t *base, const uint64_t **counts, size_t *n);
+
+/* The board itself, for tests: what happens to it from outside (sim/board.h). NULL on another link. */
+struct board;
+struct board *link_sim_board(struct link *link);
 
 #endif
