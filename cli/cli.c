@@ -74,7 +74,8 @@ void cli_warn(const struct cli *cli, const char *core, const char *sentence)
     text_escape((const uint8_t *)(core ? core : ""), core ? strnlen(core, 64) : 0, who, sizeof(who));
     fflush(stdout); /* where both are one terminal, in the order in which they came */
     if (!cli->json) {
-        fprintf(stderr, "corral: %s%s%s\n", who, core ? ": " : "", text);
+        bool named = !core || strncmp(text, who, strlen(who)) == 0; /* in the sentence itself */
+        fprintf(stderr, "corral: %s%s%s\n", named ? "" : who, named ? "" : ": ", text);
         return;
     }
     json_t *root = json_pack("{s:{s:s?,s:s}}", "warning", "core", core ? who : NULL, "message", text);

@@ -34,10 +34,10 @@ static void put_core(const struct sync_check_core *c)
     printf("  %-8s %-14s AP %-4" PRIu32 " %s", c->name, c->type, c->ap, core_state_name(m->state));
     if (c->state_why[0])
         printf(" (%s)", c->state_why);
-    if (!m->has_cycle_counter && m->state != CORE_UNPOWERED && m->state != CORE_UNKNOWN)
+    if (!m->has_cycle_counter && (m->state == CORE_RUNNING || m->state == CORE_HALTED))
         fputs(", no cycle counter", stdout);
     if (c->ratio > 0 && (c->ratio < 0.98 || c->ratio > 1.02))
-        printf(", its clock is %.3f of the first core's", c->ratio);
+        printf(", its clock is %.3f of the first core's (unlike clocks)", c->ratio);
     putchar('\n');
 }
 
@@ -109,8 +109,9 @@ void render_sync_check_text(const struct session_sync_check *c)
     for (size_t i = 0; i < c->core_count; i++)
         put_cti(&c->cores[i]);
     if (c->islands)
-        printf("  %zu island%s; tried with channel %d for halt", c->islands, c->islands == 1 ? "" : "s",
-               c->halt_channel);
+        printf("  %zu island%s", c->islands, c->islands == 1 ? "" : "s");
+    if (c->islands && c->halt_channel >= 0)
+        printf("; tried with channel %d for halt", c->halt_channel);
     if (c->islands && c->restart_channel >= 0)
         printf(" and %d for restart", c->restart_channel);
     if (c->islands)

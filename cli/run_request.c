@@ -119,11 +119,22 @@ static void show_status(struct session *s, const struct event_halt *h)
     }
 }
 
+/* Cores that run after a reset were not started by us: the event's line would say so. */
+static void show_reset(const struct event_halt *h)
+{
+    fputs("reset:", stdout);
+    for (size_t i = 0; i < h->core_count; i++)
+        printf("%s %s %s", i ? ";" : "", h->cores[i].name, core_state_name(h->cores[i].state));
+    putchar('\n');
+}
+
 static int show(const struct cli *cli, struct session *s, enum run_action action, const struct event *event)
 {
     if (!cli->json) {
         if (action == RUN_STATUS)
             show_status(s, &event->halt);
+        else if (action == RUN_RESET && event->kind == EVENT_RUN)
+            show_reset(&event->halt);
         else
             render_text_event(stdout, cli_want_colour(stdout), event);
         return 0;

@@ -145,7 +145,7 @@ static bool choose(struct session_sync_check *out, char why[240])
     for (size_t i = 0; found < 2 && i < out->core_count; i++)
         if (!counts_and_runs(&out->cores[i])) {
             snprintf(why, 240, "two cores that run and count cycles are wanted: %s %s", out->cores[i].name,
-                     out->cores[i].member.state != CORE_RUNNING ? "does not run" : "has no cycle counter");
+                     out->cores[i].member.state == CORE_RUNNING ? "has no cycle counter" : "does not run");
             return false;
         }
     if (found < 2) {
