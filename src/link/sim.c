@@ -94,6 +94,13 @@ static enum dap_ack sim_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32_
     return ack;
 }
 
+/* Only `vanish` and `stall` make a transfer that is not answered. */
+static void sim_explain(void *ctx, struct diag *d)
+{
+    (void)ctx;
+    diag_set(d, CORRAL_ERR_LINK_DOWN, "the virtual board's probe does not answer: it was told so");
+}
+
 static enum corral_err sim_drive_reset(void *ctx, bool asserted, struct diag *d)
 {
     struct sim_link *s = ctx;
@@ -126,6 +133,7 @@ static const struct link_backend sim_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIRE,
     .dap = sim_dap,
     .dap_posted = sim_dap_posted,
+    .explain = sim_explain,
     .drive_reset = sim_drive_reset,
     .wire_clocks = sim_wire_clocks,
     .close = sim_close,

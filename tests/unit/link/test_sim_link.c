@@ -26,16 +26,21 @@ struct bench {
     struct link *link;
 };
 
-static struct bench open_bench(void)
+static struct bench open_board(const char *board)
 {
     struct bench b = {.clock = host_clock_new_virtual()};
-    struct link_sim_options o = {.clock = b.clock, .log_accesses = true};
+    struct link_sim_options o = {.clock = b.clock, .log_accesses = true, .board = board};
     struct diag d = DIAG_INIT;
     b.link = link_sim_open(&o, &d);
     if (!b.link)
         fail_msg("%s", d.message);
     assert_int_equal(dp_power_up(b.link, &d), CORRAL_OK);
     return b;
+}
+
+static struct bench open_bench(void)
+{
+    return open_board(NULL);
 }
 
 static void close_bench(struct bench *b)
@@ -233,6 +238,85 @@ static void test_two_boards_are_alike(void **state)
     assert_int_equal(pcs[0], pcs[1]);
 }
 
+static void test_the_boards_switches(void **state)
+{
+    (void)state;
+    struct bench b = open_board("--core-hz 100000000,64000000 --ctm-latency 9 --cti-base=0xE0043000");
+    struct diag d = DIAG_INIT;
+    struct link_sim_info info;
+    uint32_t v;
+    assert_true(link_sim_get_info(b.link, &info));
+    assert_true(info.core_hz[0] == 100000000 && info.core_hz[1] == 64000000 && info.ctm_latency == 9);
+    assert_int_equal(link_read32(b.link, 1, 0xE0043FF0, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x0D);
+    close_bench(&b);
+    /* What is given as a number goes before the words. */
+    struct link_sim_options o = {.clock = host_clock_new_virtual(), .board = "--ctm-latency 9 --seed 4"};
+    o.ctm_latency_set = true;
+    struct link *link = link_sim_open(&o, &d);
+    assert_non_null(link);
+    assert_true(link_sim_get_info(link, &info));
+    assert_int_equal(info.ctm_latency, 0);
+    link_close(link);
+    static const char *const wrong[] = {"--identity m1,m2", "--core-hz 99999989,99999971", "--elf a,",
+                                        "--elf nowhere.elf", "level-halted"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        o.board = wrong[i];
+        assert_null(link_sim_open(&o, &d));
+        assert_int_equal(d.code, i == 3 ? CORRAL_ERR_IO : CORRAL_ERR_USAGE);
+        assert_true(d.message[0] != '\0');
+        /* Each alone, but for what only the board can say. */
+        assert_int_equal(link_sim_check_board(wrong[i], &d), i == 0 || i == 4 ? CORRAL_ERR_USAGE : CORRAL_OK);
+    }
+    host_clock_free(o.clock);
+}
+
+static void test_the_reset_line(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    assert_int_equal(link_drive_reset(b.link, true, &d), CORRAL_OK);
+    for (uint32_t ap = 0; ap < 2; ap++)
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(link_read32(b.link, ap, 0xE000EDF0, &v, &d), CORRAL_OK);
+            assert_int_equal(v >> 25 & 1, 1);
+        }
+    assert_int_equal(link_drive_reset(b.link, false, &d), CORRAL_OK);
+    assert_int_equal(link_read32(b.link, 1, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(link_read32(b.link, 1, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(v >> 25 & 1, 0);
+    close_bench(&b);
+}
+
+static void test_misfortunes_by_command(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    assert_string_equal(link_sim_command(b.link, "power core1 off"), "ok\n");
+    assert_int_equal(link_read32(b.link, 1, SRAM, &v, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(link_read32(b.link, 0, SRAM, &v, &d), CORRAL_OK);
+    assert_string_equal(link_sim_command(b.link, "power core1 on"), "ok\n");
+    assert_int_equal(link_read32(b.link, 1, SRAM, &v, &d), CORRAL_OK);
+    assert_int_equal(strncmp(link_sim_command(b.link, "power core7 on"), "error: ", 7), 0);
+    assert_string_equal(link_sim_command(b.link, "vanish after 3"), "ok\n");
+    assert_int_equal(link_read32(b.link, 1, SRAM, &v, &d), CORRAL_OK); /* DRW and RDBUFF */
+    assert_int_equal(link_read32(b.link, 1, SRAM, &v, &d), CORRAL_ERR_LINK_DOWN);
+    assert_non_null(strstr(d.message, "does not answer"));
+    assert_string_equal(link_sim_command(b.link, "vanish off"), "ok\n");
+    assert_int_equal(link_read32(b.link, 1, SRAM, &v, &d), CORRAL_OK);
+    struct host_clock *clock = host_clock_new_virtual();
+    struct link *other = link_dry_open("dry", clock, &d);
+    assert_non_null(other);
+    assert_null(link_sim_command(other, "ticks"));
+    link_close(other);
+    host_clock_free(clock);
+    close_bench(&b);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -245,6 +329,9 @@ int main(void)
         cmocka_unit_test(test_bad_images_are_refused_by_name),
         cmocka_unit_test(test_an_image_that_is_not_there),
         cmocka_unit_test(test_two_boards_are_alike),
+        cmocka_unit_test(test_the_boards_switches),
+        cmocka_unit_test(test_the_reset_line),
+        cmocka_unit_test(test_misfortunes_by_command),
     };
     return cmocka_run_group_tests_name("link-sim", tests, NULL, NULL);
 }
