@@ -19,7 +19,8 @@
 #include "link/link_backend.h"
 
 enum { IR_ABORT = 0x8, IR_DPACC = 0xA, IR_APACC = 0xB };
-enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_RDBUFF = 0xC };
+enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
+enum { AP_TAR = 0x4 };
 enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2 };
 
 #define CTRL_ORUNDETECT 0x01u
@@ -35,13 +36,15 @@ enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2 };
 #define ABORT_ORUNERRCLR 0x10u
 
 #define ACCESS_BITS 35u
+#define ACK_BITS    3u
+#define QUEUE       2u   /* SELECT and TAR */
 #define BATCH       256u /* requests in one go */
 
 /* WAIT is repeated at least so often, however slow this machine is, and in the end at least so long. */
 #define WAIT_ROUNDS 64u
 #define WAIT_NS     (100 * NS_PER_MS)
 
-_Static_assert(BATCH + 2 <= JTAG_WIRE_SCANS, "a batch and its end fit in a run");
+_Static_assert(QUEUE + BATCH + 2 <= JTAG_WIRE_SCANS, "a batch and its end fit in a run");
 
 struct jtag {
     struct jtag_wire *wire;
@@ -51,7 +54,13 @@ struct jtag {
     bool read_taken;
     uint8_t read_taken_addr;
     bool one_by_one; /* the port does not detect overruns: no access before the one ahead has ended */
-    bool lost;       /* an acknowledge that is none: the TAP must be reset */
+    /* Writes that go out with what comes next, see may_wait. */
+    unsigned queued, queued_scan[QUEUE];
+    bool queued_ap;
+    bool quiet;    /* the last AP access is known to have ended */
+    bool careful;  /* a port that says WAIT where nothing is under way: nothing is queued any more */
+    uint32_t bank; /* SELECT's, of AP registers */
+    bool lost;     /* an acknowledge that is none: the TAP must be reset */
     struct diag why;
 };
 
@@ -60,10 +69,21 @@ struct answer {
     uint32_t data;
 };
 
-static unsigned request(struct jtag *j, bool ap, bool read, uint8_t addr, uint32_t data)
+static unsigned scan_of(struct jtag *j, bool ap, bool read, uint8_t addr, uint32_t data, unsigned wanted)
 {
     uint64_t bits = (uint64_t)data << 3 | (uint64_t)(addr >> 2 & 3u) << 1 | (read ? 1u : 0u);
-    return jtag_wire_scan(j->wire, ap ? IR_APACC : IR_DPACC, bits, ACCESS_BITS);
+    return jtag_wire_scan(j->wire, ap ? IR_APACC : IR_DPACC, bits, ACCESS_BITS, wanted);
+}
+
+static unsigned request(struct jtag *j, bool ap, bool read, uint8_t addr, uint32_t data)
+{
+    return scan_of(j, ap, read, addr, data, ACCESS_BITS);
+}
+
+/* A write with no read ahead of it: nothing comes out but the acknowledge. */
+static unsigned write_request(struct jtag *j, bool ap, uint8_t addr, uint32_t data)
+{
+    return scan_of(j, ap, false, addr, data, ACK_BITS);
 }
 
 /* False with the reason kept when it is no acknowledge. */
@@ -86,14 +106,65 @@ static bool take(struct jtag *j, unsigned scan, struct answer *a)
     return false;
 }
 
+/* What is queued, out and back. A queued write that was dropped is a write at a place that nobody meant. */
+static bool run(struct jtag *j)
+{
+    bool good = jtag_wire_run(j->wire);
+    for (unsigned i = 0; good && i < j->queued; i++) {
+        struct answer a;
+        good = take(j, j->queued_scan[i], &a);
+        if (good && a.ack == JTAG_WAIT) {
+            diag_set(&j->why, CORRAL_ERR_LINK_PROTOCOL,
+                     "the debug port behind %s answered WAIT where nothing was under way",
+                     jtag_wire_name(j->wire));
+            j->careful = j->lost = true;
+            good = false;
+        }
+    }
+    j->queued = 0;
+    j->queued_ap = j->quiet = false;
+    return good;
+}
+
+/*
+ * May this write wait for what comes next, to save a round trip? SELECT, CSW and TAR may while no AP access
+ * is under way: only such a one makes WAIT of the next request, which is dropped then. So nothing stands
+ * behind a queued AP write but the one access that would be repeated.
+ */
+static bool may_wait(const struct jtag *j, bool ap, uint8_t addr)
+{
+    bool setting = ap ? j->bank == 0 && addr <= AP_TAR : addr == DP_SELECT;
+    return setting && j->quiet && !j->careful && !j->queued_ap && j->queued < QUEUE;
+}
+
+static void queue(struct jtag *j, bool ap, uint8_t addr, uint32_t data)
+{
+    j->queued_scan[j->queued++] = write_request(j, ap, addr, data);
+    j->queued_ap |= ap;
+}
+
+static enum dap_ack jtag_flush(void *ctx)
+{
+    struct jtag *j = ctx;
+    if (!j->queued)
+        return DAP_ACK_OK;
+    bool quiet = !j->queued_ap; /* SELECT alone starts nothing */
+    if (jtag_wire_failed(j->wire) || !run(j))
+        return DAP_ACK_NONE;
+    j->quiet = quiet;
+    return DAP_ACK_OK;
+}
+
 /* A write. */
 static enum dap_ack simple(struct jtag *j, bool ap, uint8_t addr, uint32_t data)
 {
+    bool quiet = !ap && j->quiet && !j->queued_ap; /* a DP register starts nothing */
     for (unsigned i = 0; i < WAIT_ROUNDS; i++) {
         struct answer a;
-        unsigned scan = request(j, ap, false, addr, data);
-        if (!jtag_wire_run(j->wire) || !take(j, scan, &a))
+        unsigned scan = write_request(j, ap, addr, data);
+        if (!run(j) || !take(j, scan, &a))
             return DAP_ACK_NONE;
+        j->quiet = quiet;
         if (a.ack != JTAG_WAIT)
             return DAP_ACK_OK;
     }
@@ -152,7 +223,7 @@ static enum dap_ack ending_finish(struct jtag *j, struct ending *e)
     for (unsigned i = 0;; i++) {
         if (i) {
             ending_put(j, e);
-            if (!jtag_wire_run(j->wire))
+            if (!run(j))
                 return DAP_ACK_NONE;
         }
         if (!ending_take(j, e))
@@ -175,7 +246,7 @@ static enum dap_ack read_ap(struct jtag *j, uint8_t addr, uint32_t *value)
             return DAP_ACK_WAIT;
         unsigned scan = taken ? 0 : request(j, true, true, addr, 0);
         ending_put(j, &e);
-        if (!jtag_wire_run(j->wire))
+        if (!run(j))
             return DAP_ACK_NONE;
         if (taken)
             break;
@@ -188,6 +259,7 @@ static enum dap_ack read_ap(struct jtag *j, uint8_t addr, uint32_t *value)
         j->read_taken = e.due == DUE_LAST;
         j->read_taken_addr = addr;
     }
+    j->quiet = ack == DAP_ACK_OK;
     if (ack == DAP_ACK_OK && (e.stat & CTRL_STICKY))
         ack = DAP_ACK_FAULT;
     *value = e.last;
@@ -200,9 +272,10 @@ static enum dap_ack read_dp(struct jtag *j, uint8_t addr, uint32_t *value)
     for (unsigned i = 0;; i++) {
         unsigned scan = request(j, false, true, addr, 0);
         request(j, false, true, DP_RDBUFF, 0);
-        if (!jtag_wire_run(j->wire) || !take(j, scan, &a) || !take(j, scan + 1, &b))
+        if (!run(j) || !take(j, scan, &a) || !take(j, scan + 1, &b))
             return DAP_ACK_NONE;
-        if (a.ack != JTAG_WAIT && b.ack != JTAG_WAIT)
+        j->quiet = a.ack != JTAG_WAIT && b.ack != JTAG_WAIT;
+        if (j->quiet)
             break;
         if (i == WAIT_ROUNDS)
             return DAP_ACK_WAIT;
@@ -222,8 +295,8 @@ static enum dap_ack abort_access(struct jtag *j, uint32_t value)
                       (value & ABORT_STKERRCLR ? CTRL_STICKYERR : 0) |
                       (value & ABORT_ORUNERRCLR ? CTRL_STICKYORUN : 0);
     if (value & ABORT_DAPABORT) {
-        jtag_wire_scan(j->wire, IR_ABORT, (uint64_t)ABORT_DAPABORT << 3, ACCESS_BITS);
-        if (!jtag_wire_run(j->wire))
+        jtag_wire_scan(j->wire, IR_ABORT, (uint64_t)ABORT_DAPABORT << 3, ACCESS_BITS, 0);
+        if (!run(j))
             return DAP_ACK_NONE;
     }
     return sticky ? simple(j, false, DP_CTRL_STAT, j->ctrl | sticky) : DAP_ACK_OK;
@@ -236,6 +309,7 @@ static bool ready(struct jtag *j)
         return false;
     if (j->lost)
         jtag_wire_reset(j->wire);
+    j->quiet &= !j->lost;
     j->lost = false;
     return true;
 }
@@ -248,6 +322,12 @@ static enum dap_ack jtag_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32
     if (ap && read)
         return read_ap(j, addr, value);
     j->read_taken = false;
+    if (!ap && !read && addr == DP_SELECT)
+        j->bank = *value & 0xF0u;
+    if (!read && may_wait(j, ap, addr)) {
+        queue(j, ap, addr, *value);
+        return DAP_ACK_OK;
+    }
     if (ap)
         return simple(j, true, addr, *value);
     if (read)
@@ -277,11 +357,11 @@ static enum dap_ack batch(struct jtag *j, bool read, uint8_t addr, uint32_t *val
     }
     unsigned first = 0;
     for (uint32_t i = 0; i < n; i++) {
-        unsigned scan = request(j, true, read, addr, read ? 0 : values[i]);
+        unsigned scan = read ? request(j, true, true, addr, 0) : write_request(j, true, addr, values[i]);
         first = i ? first : scan;
     }
     ending_put(j, &e);
-    if (!jtag_wire_run(j->wire))
+    if (!run(j))
         return DAP_ACK_NONE;
     for (uint32_t i = 0; i < n; i++) {
         struct answer a;
@@ -303,6 +383,7 @@ static enum dap_ack batch(struct jtag *j, bool read, uint8_t addr, uint32_t *val
     enum dap_ack ack = ending_finish(j, &e);
     if (ack == DAP_ACK_WAIT && last_due)
         --*taken; /* it may never end */
+    j->quiet = ack == DAP_ACK_OK;
     if (ack != DAP_ACK_OK)
         return ack;
     if (e.stat & (CTRL_STICKYERR | CTRL_STICKYCMP))
@@ -366,6 +447,8 @@ static enum corral_err jtag_drive_reset(void *ctx, bool asserted, struct diag *d
 {
     struct jtag *j = ctx;
     j->read_taken = false;
+    jtag_flush(j);
+    j->quiet = false;
     if (!jtag_wire_failed(j->wire) && jtag_wire_drive_reset(j->wire, asserted))
         return CORRAL_OK;
     jtag_explain(j, d);
@@ -391,6 +474,7 @@ static const struct link_backend jtag_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIRE,
     .dap = jtag_dap,
     .dap_block = jtag_dap_block,
+    .flush = jtag_flush,
     .explain = jtag_explain,
     .drive_reset = jtag_drive_reset,
     .set_deadline = jtag_set_deadline,

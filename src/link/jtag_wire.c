@@ -166,16 +166,17 @@ static void select_instruction(struct jtag_wire *w, unsigned instruction)
     w->instruction = instruction;
 }
 
-unsigned jtag_wire_scan(struct jtag_wire *w, unsigned instruction, uint64_t data, unsigned bits)
+unsigned jtag_wire_scan(struct jtag_wire *w, unsigned instruction, uint64_t data, unsigned bits,
+                        unsigned wanted)
 {
     select_instruction(w, instruction);
     moves(w, 1, 3); /* Select-DR, Capture-DR, Shift-DR */
     unsigned scan = w->scans < JTAG_WIRE_SCANS ? w->scans++ : JTAG_WIRE_SCANS - 1;
     dummies(w, w->skip_dr, false);
     w->start[scan] = w->asked;
-    w->length[scan] = bits;
+    w->length[scan] = wanted;
     for (unsigned i = 0; i < bits; i++)
-        cycle(w, i + 1 == bits && !w->pad_dr, data >> i & 1u, true);
+        cycle(w, i + 1 == bits && !w->pad_dr, data >> i & 1u, i < wanted);
     dummies(w, w->pad_dr, true);
     leave_shift(w);
     return scan;

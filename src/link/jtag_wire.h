@@ -31,8 +31,10 @@ bool jtag_wire_drive_reset(struct jtag_wire *w, bool asserted);
 void jtag_wire_reset(struct jtag_wire *w);
 
 /* Queue a scan of the debug port's TAP, `bits` long: of the instruction first where it is another one than
- * before. Returns its index for jtag_wire_value. */
-unsigned jtag_wire_scan(struct jtag_wire *w, unsigned instruction, uint64_t data, unsigned bits);
+ * before. Returns its index for jtag_wire_value. Of what comes out only the first `wanted` bits are asked
+ * for: each is a character there and one back. */
+unsigned jtag_wire_scan(struct jtag_wire *w, unsigned instruction, uint64_t data, unsigned bits,
+                        unsigned wanted);
 /* Send what is queued and wait for the answers. False when the wire is dead. */
 bool jtag_wire_run(struct jtag_wire *w);
 uint64_t jtag_wire_value(const struct jtag_wire *w, unsigned scan); /* what came out; until the next scan */

@@ -26,6 +26,8 @@ struct link_backend {
      * them, from the first, are known to have happened. */
     enum dap_ack (*dap_block)(void *ctx, bool read, uint8_t addr, uint32_t *values, uint32_t count,
                               uint32_t *done);
+    /* Optional, beside `dap`: writes that were answered OK may be on their way still; this waits for them. */
+    enum dap_ack (*flush)(void *ctx);
     /* Optional, beside `dap`: why the last transfer came to DAP_ACK_NONE. Sets *d, or leaves it as it is. */
     void (*explain)(void *ctx, struct diag *d);
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);

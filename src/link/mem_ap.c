@@ -643,8 +643,10 @@ enum corral_err mem_ap_access(struct mem_ap *m, struct link_access *a, struct di
 
 enum corral_err mem_ap_finish(struct mem_ap *m, struct diag *d)
 {
-    if (!m->write_pending)
-        return CORRAL_OK;
+    if (!m->write_pending) {
+        enum dap_ack flushed = m->backend->flush ? m->backend->flush(m->ctx) : DAP_ACK_OK;
+        return flushed == DAP_ACK_OK ? CORRAL_OK : recover(m, flushed, "dp", 0, DP_SELECT, d);
+    }
     uint32_t value = 0;
     enum dap_ack ack = transfer(m, true, false, true, DP_RDBUFF, &value);
     if (ack != DAP_ACK_OK)

@@ -322,7 +322,8 @@ static bool measure_openocd(struct openocd_rpc *rpc, struct gauge *g, struct cos
 {
     static const char halt[] =
         "foreach t {c0 c1} {$t arp_halt}; foreach t {c0 c1} {$t arp_waitstate halted 2000}";
-    static const char run[] = "foreach t {c0 c1} {targets $t; resume}";
+    /* both look whether the core runs; Corral's proves that it did start, and that it was this start */
+    static const char run[] = "foreach t {c0 c1} {targets $t; resume}; foreach t {c0 c1} {$t arp_poll}";
     struct cost h = {0}, r = {0}, c = {0};
     bool good =
         command(rpc, g, NULL, 1, halt, d) &&
