@@ -87,8 +87,8 @@ static enum corral_err shield_others(struct group *g, group_mask mask, bool on, 
             continue;
         unsigned now = cti_engaged(cti);
         enum corral_err err = cti_engage(cti, on ? now & ~(unsigned)CTI_REQUEST : now | CTI_REQUEST, d);
-        if (err)
-            return err;
+        if (err && err != CORRAL_ERR_LINK_FAULT && err != CORRAL_ERR_LINK_WAIT)
+            return err; /* one that does not answer is not dragged along either */
     }
     return CORRAL_OK;
 }
@@ -198,8 +198,9 @@ static enum corral_err mend_after_stragglers(struct group *g, size_t leader,
         any |= outcomes[i].by_software && i != leader && group_linked(g, i) && g->seats[i].island == own;
     if (!any)
         return CORRAL_OK;
+    bool mended;
     g->islands_proven = false;
-    return group_mend(g, d);
+    return group_mend(g, &mended, d);
 }
 
 /* Reasons are taken (and with that cleared) from the members that were asked for; others are looked at. */

@@ -107,7 +107,7 @@ enum corral_err group_prove_islands(struct group *g, struct diag *d);
 
 /* group_sync.c */
 /* Read back every CTI in use and put right what a reset or a loss of power took; says so. */
-enum corral_err group_mend(struct group *g, struct diag *d);
+enum corral_err group_mend(struct group *g, bool *mended, struct diag *d);
 /* Set up those that could not be set up before. Only a link that is gone is an error. */
 enum corral_err group_adopt(struct group *g, struct diag *d);
 /* A reset was seen on this core since the last time: look at its CTI. */

@@ -175,7 +175,8 @@ static enum corral_err do_reset(struct reset *r, struct event *e, struct diag *d
         err = err ? err : after;
     }
     if (!group_is_fatal(err)) {
-        enum corral_err after = group_mend(g, err ? NULL : d);
+        bool mended;
+        enum corral_err after = group_mend(g, &mended, err ? NULL : d);
         if (!after)
             after = keep_to_itself(r, false, err ? NULL : d);
         err = err ? err : after;

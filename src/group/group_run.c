@@ -149,7 +149,9 @@ static enum corral_err shield_others(struct run *r, bool on, struct diag *d)
     struct group *g = r->g;
     for (size_t i = 0; i < g->count; i++) {
         struct cti *cti = group_cti(g, i);
-        if (!cti || r->outcomes[i].prepared || g->seats[i].isolated || g->seats[i].run_why != GROUP_WHY_NONE)
+        const struct group_outcome *o = &r->outcomes[i];
+        if (!cti || o->prepared || g->seats[i].isolated || g->seats[i].run_why != GROUP_WHY_NONE ||
+            (o->status.state != CORE_HALTED && o->status.state != CORE_RUNNING))
             continue;
         unsigned now = cti_engaged(cti);
         enum corral_err err = cti_engage(cti, on ? now & ~(unsigned)CTI_RESTART : now | CTI_RESTART, d);
@@ -223,16 +225,16 @@ static void confirm_by_software(struct run *r)
     }
 }
 
-/* A26: two pulses did nothing. Fall back to the core's own register, and do not drive that output again: it
- * may be another line than we were told. */
-static enum corral_err fall_back(struct run *r, size_t core, struct diag *d)
+/* A26: two pulses did nothing, though all connections are there. Fall back to the core's own register, and do
+ * not drive that output again: it may be another line than we were told. */
+static enum corral_err fall_back(struct run *r, size_t core, bool mended, struct diag *d)
 {
     struct group *g = r->g;
     struct cti *cti = group_cti(g, core);
     resume(r, core);
     if (!r->outcomes[core].err)
         confirm(r, core);
-    if (r->outcomes[core].err)
+    if (r->outcomes[core].err || mended)
         return CORRAL_OK;
     g->seats[core].run_why = GROUP_WHY_RESTART_IGNORED;
     group_remark(
@@ -316,6 +318,9 @@ static enum corral_err start_all(struct run *r, struct diag *d)
         confirm_pulsed(r);
         stopped = anyone_stopped(r);
     }
+    bool mended = false;
+    if (!all_restarted(r) && !stopped) /* A13: or a CTI has lost its registers */
+        err = group_mend(g, &mended, d);
     for (size_t i = 0; i < g->count && !err; i++) {
         struct group_outcome *o = &r->outcomes[i];
         if (!o->prepared || o->restarted || o->by_software || group_is_fatal(o->err))
@@ -323,7 +328,7 @@ static enum corral_err start_all(struct run *r, struct diag *d)
         if (stopped)
             o->err = CORRAL_OK; /* the group has stopped again: it stays where it is */
         else
-            err = fall_back(r, i, d);
+            err = fall_back(r, i, mended, d);
     }
     if (!err && !stopped)
         err = restart_latched(r, d);

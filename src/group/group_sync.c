@@ -184,7 +184,10 @@ static enum corral_err tear_down_all(struct group *g, struct diag *d)
         enum corral_err err = cti_teardown(core_cti(g->cores[i]), &words);
         g->seats[i].in_use = g->seats[i].isolated = g->seats[i].level = false;
         g->seats[i].island = -1;
-        if (err && !first) {
+        if (err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_WAIT)
+            group_remark(g, i, "the CTI of %s cannot be reached to be put back as it was found: %s",
+                         core_name(g->cores[i]), words.message); /* without power it has lost all anyway */
+        else if (err && !first) {
             first = err;
             if (d)
                 *d = words;
@@ -289,7 +292,7 @@ enum corral_err group_disable_sync(struct group *g, struct diag *d)
     return err;
 }
 
-static enum corral_err mend_member(struct group *g, size_t i, struct diag *d)
+static enum corral_err mend_member(struct group *g, size_t i, bool *mended, struct diag *d)
 {
     bool intact = true;
     struct diag words = DIAG_INIT;
@@ -298,6 +301,7 @@ static enum corral_err mend_member(struct group *g, size_t i, struct diag *d)
     if (!err && !intact) {
         err = cti_set_again(cti, &words);
         g->islands_proven = false;
+        *mended = true;
         if (!err)
             group_remark(g, i,
                          "the CTI of %s had lost its connections (a reset, or a loss of power); they were "
@@ -312,10 +316,11 @@ static enum corral_err mend_member(struct group *g, size_t i, struct diag *d)
     return group_is_fatal(err) ? err : CORRAL_OK;
 }
 
-enum corral_err group_mend(struct group *g, struct diag *d)
+enum corral_err group_mend(struct group *g, bool *mended, struct diag *d)
 {
+    *mended = false;
     for (size_t i = 0; i < g->count; i++) {
-        enum corral_err err = group_cti(g, i) ? mend_member(g, i, d) : CORRAL_OK;
+        enum corral_err err = group_cti(g, i) ? mend_member(g, i, mended, d) : CORRAL_OK;
         if (err)
             return err;
     }
@@ -329,8 +334,9 @@ void group_watch_resets(struct group *g, size_t core, const struct core_status *
         s->resets == seat->resets)
         return;
     seat->resets = s->resets;
+    bool mended;
     if (group_cti(g, core))
-        mend_member(g, core, NULL);
+        mend_member(g, core, &mended, NULL);
 }
 
 /* One that could not be reached before. Not while others run and it does not: a level would halt them. */
