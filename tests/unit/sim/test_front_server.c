@@ -183,6 +183,30 @@ static void time_goes_on_by_itself_at_the_other_paces(void **state)
     }
 }
 
+/* Nothing moves the board between two answers at pace wire: it may be looked at from here. */
+static unsigned held(struct service *s)
+{
+    mem_read(s->board, 0, DHCSR);
+    return mem_read(s->board, 0, DHCSR) >> 25 & 1u;
+}
+
+static void who_goes_lets_go_of_the_reset_line(void **state)
+{
+    (void)state;
+    struct service s;
+    start(&s, FRONT_PACE_WIRE, 0, 1);
+    int c = call(s.port[0]), next = call(s.port[0]);
+    say(c, "sR");
+    expect(c, "0");
+    assert_int_equal(held(&s), 1);
+    close(c);
+    say(next, "R");
+    expect(next, "0");
+    assert_int_equal(held(&s), 0);
+    close(next);
+    finish(&s);
+}
+
 static void a_port_that_is_taken_is_said(void **state)
 {
     (void)state;
@@ -205,6 +229,7 @@ int main(void)
         cmocka_unit_test(who_does_not_read_is_put_off),
         cmocka_unit_test(only_the_wire_moves_the_board_at_pace_wire),
         cmocka_unit_test(time_goes_on_by_itself_at_the_other_paces),
+        cmocka_unit_test(who_goes_lets_go_of_the_reset_line),
         cmocka_unit_test(a_port_that_is_taken_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
