@@ -6,6 +6,7 @@
 #include "link/gdb.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,7 +365,11 @@ struct link *link_gdb_open(const char *spec, const struct link_options *options,
     g->selected = -1;
     g->rpc = gdb_rsp_open(words, d);
     struct link *link = NULL;
+    if (g->rpc && options && options->open_ns > 0)
+        gdb_rsp_patience(g->rpc,
+                         (int)(options->open_ns / NS_PER_MS < INT_MAX ? options->open_ns / NS_PER_MS : 0));
     if (g->rpc && connect_stub(g, d) == CORRAL_OK) {
+        gdb_rsp_patience(g->rpc, 0);
         link = link_new(&gdb_backend, g, spec, clock);
         if (!link)
             diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");

@@ -15,7 +15,7 @@
 #define INTERRUPT 0x03
 
 struct gdb_rsp {
-    int fd;
+    int fd, patience;
     bool no_ack, failed;
     size_t limit;
     size_t filled, taken; /* of `in` */
@@ -37,6 +37,7 @@ struct gdb_rsp *gdb_rsp_open(const char *words, struct diag *d)
         return NULL;
     }
     r->limit = GDB_FRAME_MAX;
+    r->patience = ANSWER_MS;
     r->fd = link_tcp_connect(words, "gdb", r->name, d);
     if (r->fd >= 0)
         return r;
@@ -66,6 +67,11 @@ void gdb_rsp_limit(struct gdb_rsp *r, size_t size)
 {
     if (size < r->limit)
         r->limit = size;
+}
+
+void gdb_rsp_patience(struct gdb_rsp *r, int ms)
+{
+    r->patience = ms > 0 && ms < ANSWER_MS ? ms : ANSWER_MS;
 }
 
 void gdb_rsp_listen(struct gdb_rsp *r, void (*output)(void *ctx, const char *hex), void *ctx)
@@ -203,7 +209,7 @@ enum corral_err gdb_rsp_ask(struct gdb_rsp *r, const void *data, size_t size, co
     *answer = "";
     enum corral_err err = gdb_rsp_send(r, data, size, d);
     if (!err)
-        err = next_packet(r, link_tcp_now() + ANSWER_MS, answer, d);
+        err = next_packet(r, link_tcp_now() + r->patience, answer, d);
     if (!err && !*answer)
         err = fail(r, CORRAL_ERR_LINK_DOWN, "does not answer", d);
     if (err)

@@ -23,6 +23,8 @@ void gdb_rsp_no_ack(struct gdb_rsp *r);
 void gdb_rsp_limit(struct gdb_rsp *r, size_t size);
 size_t gdb_rsp_room(const struct gdb_rsp *r); /* bytes of data in a packet */
 
+/* How long an answer is waited for; 0 = as long as it is by itself. */
+void gdb_rsp_patience(struct gdb_rsp *r, int ms);
 /* Console output of the target or the stub, in hex as it came (hostile); NULL: it is dropped. */
 void gdb_rsp_listen(struct gdb_rsp *r, void (*output)(void *ctx, const char *hex), void *ctx);
 
