@@ -203,6 +203,11 @@ enum corral_err core_detach(struct core *c, bool leave_halted, struct diag *d)
     return c->ops->detach ? named(c, c->ops->detach(c, leave_halted, d), d) : CORRAL_OK;
 }
 
+enum corral_err core_attach(struct core *c, struct diag *d)
+{
+    return c->ops->attach ? named(c, c->ops->attach(c, d), d) : CORRAL_OK;
+}
+
 enum corral_err core_get_info(struct core *c, struct core_info *info, struct diag *d)
 {
     *info = (struct core_info){.part = ""};

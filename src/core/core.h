@@ -124,6 +124,7 @@ struct core_ops {
      * written, what is under such a breakpoint is kept aside and the breakpoint put into them. `bytes` NULL
      * only asks. True when one of them is there. */
     bool (*screen)(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
+    enum corral_err (*attach)(struct core *c, struct diag *d);
     /* NULL: halts and runs by itself. Else what it shares with all cores that stop and start as it does. */
     const void *(*run_domain)(const struct core *c);
 };
@@ -174,6 +175,8 @@ enum corral_err core_vector_catch(struct core *c, bool on, struct diag *d);
  * still be used afterwards. Touches no CTI: take the group's cross triggers down first (case A24).
  */
 enum corral_err core_detach(struct core *c, bool leave_halted, struct diag *d);
+/* After core_detach: halting debug on again, and what is found now is what the next core_detach puts back. */
+enum corral_err core_attach(struct core *c, struct diag *d);
 /* What kind of core it is. Read once, then remembered. */
 enum corral_err core_get_info(struct core *c, struct core_info *info, struct diag *d);
 /* The registers it has, in the order for people. The list is the core's. */

@@ -126,6 +126,21 @@ static enum corral_err request_halt(struct core *c, struct diag *d)
     return err;
 }
 
+static enum corral_err attach_again(struct core *c, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    struct core_status status = {0};
+    m->detached = m->disabled = false;
+    m->found.known = false;
+    struct diag why = DIAG_INIT;
+    enum corral_err err = attach(c, &why);
+    if (err && is_out_of_reach(c, err, &status))
+        return CORRAL_OK; /* attached to once it can be reached */
+    if (err && d)
+        *d = why;
+    return err;
+}
+
 static enum halt_reason reason_of(const struct cortex_m *m, const struct core_status *status)
 {
     uint32_t dfsr = status->dfsr;
@@ -500,6 +515,7 @@ static const struct core_ops cortex_m_ops = {
     .free = free_cortex_m,
     .peek_status = peek_status,
     .screen = cortex_m_screen,
+    .attach = attach_again,
     .reset = cortex_m_reset,
     .vector_catch = cortex_m_vector_catch,
     .detach = cortex_m_detach,

@@ -10,19 +10,19 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "gdb/gdb_internal.h"
+#include "gdb/gdb_parts.h"
 
 /* Signals as gdb numbers them. */
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
 
-static struct gdb_reply start_reply(struct gdb_client *c)
+static struct gdb_payload start_reply(struct gdb_client *c)
 {
-    struct gdb_reply r;
-    gdb_reply_start(&r, c->hub->payload, GDB_PACKET_MAX);
+    struct gdb_payload r;
+    gdb_payload_start(&r, c->hub->payload, GDB_PACKET_MAX);
     return r;
 }
 
-void gdb_client_reply(struct gdb_client *client, const struct gdb_reply *r, enum gdb_send how)
+void gdb_client_reply(struct gdb_client *client, const struct gdb_payload *r, enum gdb_send how)
 {
     if (r->cut)
         client->send(client->ctx, "E01", 3, how);
@@ -47,12 +47,12 @@ void gdb_client_error(struct gdb_client *client, const char *text)
 void gdb_client_print(struct gdb_client *client, const char *text)
 {
     char data[2 * 400 + 1];
-    struct gdb_reply r;
+    struct gdb_payload r;
     for (size_t left = strlen(text); left;) {
         size_t n = left < 400 ? left : 400;
-        gdb_reply_start(&r, data, sizeof(data));
-        gdb_reply_text(&r, "O");
-        gdb_reply_hex(&r, text, n);
+        gdb_payload_start(&r, data, sizeof(data));
+        gdb_payload_text(&r, "O");
+        gdb_payload_hex(&r, text, n);
         client->send(client->ctx, r.data, r.size, GDB_SEND_REPLY);
         text += n;
         left -= n;
@@ -77,7 +77,7 @@ static bool core_of(const struct gdb_client *c, int64_t thread, size_t *core)
 
 /* Only what this client put there itself: at a place where gdb knows of none it would go on by itself, for
  * ever (sheet 10.1). A core that was dragged along has no such reason (D18). */
-static void tell_cause(struct gdb_client *c, struct gdb_reply *r, size_t core, const struct event_core *e)
+static void tell_cause(struct gdb_client *c, struct gdb_payload *r, size_t core, const struct event_core *e)
 {
     if (e->reason != HALT_REASON_BREAKPOINT && e->reason != HALT_REASON_WATCHPOINT)
         return;
@@ -86,9 +86,9 @@ static void tell_cause(struct gdb_client *c, struct gdb_reply *r, size_t core, c
     if (!p || (p->type == 0 && !c->swbreak) || (p->type == 1 && !c->hwbreak))
         return;
     if (p->type >= 2)
-        gdb_reply_format(r, "%s:%" PRIx32 ";", words[p->type], p->address);
+        gdb_payload_format(r, "%s:%" PRIx32 ";", words[p->type], p->address);
     else
-        gdb_reply_format(r, "%s:;", words[p->type]);
+        gdb_payload_format(r, "%s:;", words[p->type]);
 }
 
 static unsigned signal_of(const struct event_core *e)
@@ -108,13 +108,13 @@ static unsigned signal_of(const struct event_core *e)
 
 static void reply_stop(struct gdb_client *c, size_t core)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     const struct event_core *e = &c->hub->cores[core].last;
     bool halted = e->state == CORE_HALTED;
-    gdb_reply_format(&r, "T%02x", halted ? signal_of(e) : SIGNAL_INT);
+    gdb_payload_format(&r, "T%02x", halted ? signal_of(e) : SIGNAL_INT);
     if (halted)
         tell_cause(c, &r, core, e);
-    gdb_reply_format(&r, "thread:%" PRIx64 ";", (uint64_t)thread_of(c, core));
+    gdb_payload_format(&r, "thread:%" PRIx64 ";", (uint64_t)thread_of(c, core));
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
 
@@ -182,6 +182,8 @@ static void go_on(struct gdb_client *c, size_t core)
 {
     struct gdb_domain *domain = gdb_domain_of(c->hub, core);
     struct diag d = DIAG_INIT;
+    /* Whatever comes of it, gdb has put all that it wants in place by now. */
+    gdb_points_settle(c);
     c->state = GDB_CLIENT_WAITING;
     if (domain->running)
         return; /* c: join */
@@ -189,7 +191,6 @@ static void go_on(struct gdb_client *c, size_t core)
         gdb_client_stopped(c, core); /* b: D1 */
         return;
     }
-    gdb_points_settle(c);
     enum corral_err err = gdb_hub_run(c->hub, core, &d); /* a */
     for (size_t i = 0; !err && c->core == GDB_ALL_CORES && i < c->hub->domain_count; i++)
         if (!c->hub->domains[i].running)
@@ -296,7 +297,7 @@ static bool want_halted(struct gdb_client *c)
 
 static void read_registers(struct gdb_client *c)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     struct core *core = c->hub->cores[c->registers_of].core;
     struct diag d = DIAG_INIT;
     if (!want_halted(c))
@@ -307,7 +308,7 @@ static void read_registers(struct gdb_client *c)
             gdb_client_error(c, d.message);
             return;
         }
-        gdb_reply_hex32(&r, value);
+        gdb_payload_hex32(&r, value);
     }
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
@@ -360,8 +361,8 @@ static void one_register(struct gdb_client *c, const struct gdb_request *q)
         gdb_client_ok(c);
         return;
     }
-    struct gdb_reply r = start_reply(c);
-    gdb_reply_hex32(&r, value);
+    struct gdb_payload r = start_reply(c);
+    gdb_payload_hex32(&r, value);
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
 
@@ -369,26 +370,26 @@ static void one_register(struct gdb_client *c, const struct gdb_request *q)
 
 static void supported(struct gdb_client *c, const struct gdb_request *q)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     c->swbreak = q->supported.swbreak;
     c->hwbreak = q->supported.hwbreak;
-    gdb_reply_format(&r,
-                     "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;"
-                     "qXfer:threads:read+;swbreak+;hwbreak+;error-message+",
-                     GDB_PACKET_MAX);
+    gdb_payload_format(&r,
+                       "PacketSize=%x;QStartNoAckMode+;vContSupported+;qXfer:features:read+;"
+                       "qXfer:threads:read+;swbreak+;hwbreak+;error-message+",
+                       GDB_PACKET_MAX);
     if (c->hub->options.region_count)
-        gdb_reply_text(&r, ";qXfer:memory-map:read+");
+        gdb_payload_text(&r, ";qXfer:memory-map:read+");
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
 
 static void transfer(struct gdb_client *c, const struct gdb_request *q)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     size_t size = 0;
     const char *text = gdb_describe(c, q->xfer.object, q->xfer.annex, &size);
     if (!text) {
         if (strcmp(q->xfer.object, "features") == 0 || strcmp(q->xfer.object, "threads") == 0)
-            gdb_client_reply(c, (gdb_reply_text(&r, "E00"), &r), GDB_SEND_REPLY);
+            gdb_client_reply(c, (gdb_payload_text(&r, "E00"), &r), GDB_SEND_REPLY);
         else
             c->send(c->ctx, "", 0, GDB_SEND_REPLY);
         return;
@@ -397,24 +398,24 @@ static void transfer(struct gdb_client *c, const struct gdb_request *q)
     size_t n = size - at < q->xfer.length ? size - at : (size_t)q->xfer.length;
     if (n > GDB_PACKET_MAX - 1)
         n = GDB_PACKET_MAX - 1;
-    gdb_reply_text(&r, at + n < size ? "m" : "l");
-    gdb_reply_bytes(&r, text + at, n);
+    gdb_payload_text(&r, at + n < size ? "m" : "l");
+    gdb_payload_bytes(&r, text + at, n);
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
 
 static void list_threads(struct gdb_client *c)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     size_t n = c->core == GDB_ALL_CORES ? c->hub->core_count : 1;
-    gdb_reply_text(&r, "m");
+    gdb_payload_text(&r, "m");
     for (size_t i = 0; i < n; i++)
-        gdb_reply_format(&r, "%s%zx", i ? "," : "", i + 1);
+        gdb_payload_format(&r, "%s%zx", i ? "," : "", i + 1);
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
 
 static void thread_info(struct gdb_client *c, const struct gdb_request *q)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     char text[128];
     size_t core;
     const char *why;
@@ -427,7 +428,7 @@ static void thread_info(struct gdb_client *c, const struct gdb_request *q)
         snprintf(text, sizeof(text), "%s: halted, %s", core_name(k->core), halt_reason_name(k->last.reason));
     else
         snprintf(text, sizeof(text), "%s: %s", core_name(k->core), why);
-    gdb_reply_hex(&r, text, strlen(text));
+    gdb_payload_hex(&r, text, strlen(text));
     gdb_client_reply(c, &r, GDB_SEND_REPLY);
 }
 
@@ -457,7 +458,7 @@ static void leave(struct gdb_client *c, bool answer)
 
 static void answer(struct gdb_client *c, const struct gdb_request *q)
 {
-    struct gdb_reply r = start_reply(c);
+    struct gdb_payload r = start_reply(c);
     size_t core;
     switch (q->kind) {
     case GDB_MALFORMED:
@@ -486,7 +487,7 @@ static void answer(struct gdb_client *c, const struct gdb_request *q)
             gdb_client_error(c, "there is no such thread");
         return;
     case GDB_CURRENT_THREAD:
-        gdb_reply_format(&r, "QC%" PRIx64, (uint64_t)thread_of(c, c->registers_of));
+        gdb_payload_format(&r, "QC%" PRIx64, (uint64_t)thread_of(c, c->registers_of));
         gdb_client_reply(c, &r, GDB_SEND_REPLY);
         return;
     case GDB_FIRST_THREADS:
@@ -529,7 +530,7 @@ static void answer(struct gdb_client *c, const struct gdb_request *q)
         gdb_memory_write(c, q);
         return;
     case GDB_RESUME_ACTIONS:
-        gdb_reply_text(&r, "vCont;c;C;s;S;r");
+        gdb_payload_text(&r, "vCont;c;C;s;S;r");
         gdb_client_reply(c, &r, GDB_SEND_REPLY);
         return;
     case GDB_RESUME:
@@ -556,7 +557,7 @@ static void answer(struct gdb_client *c, const struct gdb_request *q)
     }
     /* Extended mode: there is one program, it was there before us, and it is started again by a reset. */
     if (q->kind == GDB_ATTACHED) {
-        gdb_reply_text(&r, "1");
+        gdb_payload_text(&r, "1");
         gdb_client_reply(c, &r, GDB_SEND_REPLY);
         return;
     }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdb/gdb_internal.h"
+#include "gdb/gdb_parts.h"
 
 struct gdb_domain *gdb_domain_of(struct gdb_hub *hub, size_t core)
 {
@@ -192,7 +192,11 @@ static enum corral_err attach(struct gdb_hub *hub, struct gdb_domain *d, struct 
     struct event e;
     if (d->attached)
         return CORRAL_OK;
-    enum corral_err err = hub->sync && d->count > 1 ? group_enable_sync(d->group, diag) : CORRAL_OK;
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = d->first; i < d->first + d->count && !err; i++)
+        err = core_attach(hub->cores[i].core, diag);
+    if (!err && hub->sync && d->count > 1)
+        err = group_enable_sync(d->group, diag);
     if (!err)
         err = group_status(d->group, &e, diag);
     if (err)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gdb/gdb_internal.h"
+#include "gdb/gdb_parts.h"
 
 static void show_status(struct gdb_client *c)
 {

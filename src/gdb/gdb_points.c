@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdb/gdb_internal.h"
+#include "gdb/gdb_parts.h"
 
 static bool same(const struct gdb_point *p, const struct gdb_point *q)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the hub's files share. Only files of src/gdb/ include this. */
-#ifndef CORRAL_GDB_GDB_INTERNAL_H
-#define CORRAL_GDB_GDB_INTERNAL_H
+#ifndef CORRAL_GDB_GDB_PARTS_H
+#define CORRAL_GDB_GDB_PARTS_H
 
 #include "gdb/frame.h"
 #include "gdb/gdb_hub.h"
 #include "gdb/request.h"
 
-/* ---- gdb_reply.c: a payload being put together; what does not fit is left out and `cut` says so */
+/* ---- gdb_payload.c: a payload being put together; what does not fit is left out and `cut` says so */
 
-struct gdb_reply {
+struct gdb_payload {
     char *data;
     size_t size, room;
     bool cut;
 };
 
-void gdb_reply_start(struct gdb_reply *r, char *data, size_t room);
-void gdb_reply_text(struct gdb_reply *r, const char *text);
-void gdb_reply_bytes(struct gdb_reply *r, const char *bytes, size_t size);
-void gdb_reply_format(struct gdb_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void gdb_reply_hex(struct gdb_reply *r, const void *bytes, size_t size);
-void gdb_reply_hex32(struct gdb_reply *r, uint32_t value); /* in the target's order: little-endian */
+void gdb_payload_start(struct gdb_payload *r, char *data, size_t room);
+void gdb_payload_text(struct gdb_payload *r, const char *text);
+void gdb_payload_bytes(struct gdb_payload *r, const char *bytes, size_t size);
+void gdb_payload_format(struct gdb_payload *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void gdb_payload_hex(struct gdb_payload *r, const void *bytes, size_t size);
+void gdb_payload_hex32(struct gdb_payload *r, uint32_t value); /* in the target's order: little-endian */
 
 /* ---- breakpoints and watchpoints of one client */
 
@@ -102,7 +102,7 @@ enum corral_err gdb_hub_set_sync(struct gdb_hub *hub, bool on, struct diag *d);
 bool gdb_client_alone(const struct gdb_client *client);
 
 /* gdb_client.c */
-void gdb_client_reply(struct gdb_client *client, const struct gdb_reply *r, enum gdb_send how);
+void gdb_client_reply(struct gdb_client *client, const struct gdb_payload *r, enum gdb_send how);
 void gdb_client_ok(struct gdb_client *client);
 void gdb_client_error(struct gdb_client *client, const char *text);
 /* Text for the user; may be sent while gdb waits for a stop, and while it waits for a command's end. */
@@ -128,7 +128,7 @@ bool gdb_register_number(struct gdb_hub *hub, size_t core, uint64_t number, unsi
 /* gdb_monitor.c */
 void gdb_monitor(struct gdb_client *client, const char *words);
 
-/* gdb_memory.c */
+/* gdb_client_memory.c */
 void gdb_memory_read(struct gdb_client *client, const struct gdb_request *r);
 void gdb_memory_write(struct gdb_client *client, const struct gdb_request *r);
 void gdb_memory_crc(struct gdb_client *client, const struct gdb_request *r);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "gdb/gdb_internal.h"
+#include "gdb/gdb_parts.h"
 
 static struct core *core_of(const struct gdb_client *c)
 {
@@ -41,11 +41,11 @@ static size_t read_some(const struct gdb_client *c, uint64_t address, uint8_t *o
 
 void gdb_memory_read(struct gdb_client *client, const struct gdb_request *r)
 {
-    struct gdb_reply reply;
+    struct gdb_payload reply;
     struct diag d = DIAG_INIT;
     size_t size =
         r->memory.length < sizeof(client->hub->bytes) ? (size_t)r->memory.length : sizeof(client->hub->bytes);
-    gdb_reply_start(&reply, client->hub->payload, GDB_PACKET_MAX);
+    gdb_payload_start(&reply, client->hub->payload, GDB_PACKET_MAX);
     if (!in_range(r)) {
         client->send(client->ctx, "E01", 3, GDB_SEND_REPLY);
         return;
@@ -55,7 +55,7 @@ void gdb_memory_read(struct gdb_client *client, const struct gdb_request *r)
         client->send(client->ctx, "E01", 3, GDB_SEND_REPLY);
         return;
     }
-    gdb_reply_hex(&reply, client->hub->bytes, have);
+    gdb_payload_hex(&reply, client->hub->bytes, have);
     gdb_client_reply(client, &reply, GDB_SEND_REPLY);
 }
 
@@ -87,7 +87,7 @@ static uint32_t crc_add(uint32_t crc, uint8_t byte)
 
 void gdb_memory_crc(struct gdb_client *client, const struct gdb_request *r)
 {
-    struct gdb_reply reply;
+    struct gdb_payload reply;
     struct diag d = DIAG_INIT;
     uint32_t crc = UINT32_MAX;
     if (!in_range(r) || r->memory.length > CRC_MAX) {
@@ -105,8 +105,8 @@ void gdb_memory_crc(struct gdb_client *client, const struct gdb_request *r)
             crc = crc_add(crc, client->hub->bytes[i]);
         done += n;
     }
-    gdb_reply_start(&reply, client->hub->payload, GDB_PACKET_MAX);
-    gdb_reply_format(&reply, "C%08" PRIx32, crc);
+    gdb_payload_start(&reply, client->hub->payload, GDB_PACKET_MAX);
+    gdb_payload_format(&reply, "C%08" PRIx32, crc);
     gdb_client_reply(client, &reply, GDB_SEND_REPLY);
 }
 

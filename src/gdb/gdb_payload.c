@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gdb/gdb_internal.h"
+#include "gdb/gdb_parts.h"
 
-void gdb_reply_start(struct gdb_reply *r, char *data, size_t room)
+void gdb_payload_start(struct gdb_payload *r, char *data, size_t room)
 {
-    *r = (struct gdb_reply){.data = data, .room = room};
+    *r = (struct gdb_payload){.data = data, .room = room};
 }
 
-void gdb_reply_bytes(struct gdb_reply *r, const char *bytes, size_t size)
+void gdb_payload_bytes(struct gdb_payload *r, const char *bytes, size_t size)
 {
     if (size > r->room - r->size) {
         r->cut = true;
@@ -21,12 +21,12 @@ void gdb_reply_bytes(struct gdb_reply *r, const char *bytes, size_t size)
     r->size += size;
 }
 
-void gdb_reply_text(struct gdb_reply *r, const char *text)
+void gdb_payload_text(struct gdb_payload *r, const char *text)
 {
-    gdb_reply_bytes(r, text, strlen(text));
+    gdb_payload_bytes(r, text, strlen(text));
 }
 
-void gdb_reply_format(struct gdb_reply *r, const char *fmt, ...)
+void gdb_payload_format(struct gdb_payload *r, const char *fmt, ...)
 {
     char text[512];
     va_list args;
@@ -36,10 +36,10 @@ void gdb_reply_format(struct gdb_reply *r, const char *fmt, ...)
     if (n < 0 || (size_t)n >= sizeof(text))
         r->cut = true;
     else
-        gdb_reply_bytes(r, text, (size_t)n);
+        gdb_payload_bytes(r, text, (size_t)n);
 }
 
-void gdb_reply_hex(struct gdb_reply *r, const void *bytes, size_t size)
+void gdb_payload_hex(struct gdb_payload *r, const void *bytes, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
     const uint8_t *p = bytes;
@@ -53,9 +53,9 @@ void gdb_reply_hex(struct gdb_reply *r, const void *bytes, size_t size)
     }
 }
 
-void gdb_reply_hex32(struct gdb_reply *r, uint32_t value)
+void gdb_payload_hex32(struct gdb_payload *r, uint32_t value)
 {
     uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
                         (uint8_t)(value >> 24)};
-    gdb_reply_hex(r, bytes, sizeof(bytes));
+    gdb_payload_hex(r, bytes, sizeof(bytes));
 }
