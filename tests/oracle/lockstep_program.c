@@ -110,6 +110,27 @@ static uint32_t parse(const char *p)
     return total;
 }
 
+#if __ARM_ARCH == 6 /* without CLZ, which the compiler calls, and without the DSP extension */
+int __clzsi2(uint32_t v);
+int __clzsi2(uint32_t v)
+{
+    int n = 0;
+    while (n < 32 && !(v >> (31 - n)))
+        n++;
+    return n;
+}
+
+static int32_t saturating_add(int32_t a, int32_t b)
+{
+    int64_t r = (int64_t)a + b;
+    return r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : (int32_t)r;
+}
+
+static int32_t dual_multiply(uint32_t a, uint32_t b, int32_t sum)
+{
+    return sum + (int16_t)a * (int16_t)b + (int16_t)(a >> 16) * (int16_t)(b >> 16);
+}
+#else
 static int32_t saturating_add(int32_t a, int32_t b)
 {
     int32_t r;
@@ -122,6 +143,7 @@ static int32_t dual_multiply(uint32_t a, uint32_t b, int32_t sum)
     __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(a), "r"(b));
     return sum;
 }
+#endif
 
 static uint32_t filter(void)
 {

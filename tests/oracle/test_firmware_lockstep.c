@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A compiled program (lockstep_program.c) in lockstep with Unicorn: 300,000 instructions, all equal.
+ * A compiled program (lockstep_program.c) in lockstep with Unicorn: 300,000 instructions on a Cortex-M7, and
+ * 150,000 on an M0 and an M33, all equal.
  *
- * Arguments: the program at two optimisation levels. An IT block is one step of the oracle, so ours runs to
- * the end of it before the comparison.
+ * Arguments: the program at two optimisation levels, for Armv6-M and for Armv8-M. An IT block is one step of
+ * the oracle, so ours runs to the end of it before the comparison.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,7 +18,12 @@
 
 #include "oracle_program.h"
 
-#define INSTRUCTIONS 300000u
+struct subject {
+    const char *path;
+    enum cpu_architecture architecture;
+    int model;
+    unsigned instructions;
+};
 
 static uint32_t oracle_pc(struct oracle *o)
 {
@@ -26,14 +32,16 @@ static uint32_t oracle_pc(struct oracle *o)
     return pc;
 }
 
-static void run_program(const char *path)
+static void test_program(void **state)
 {
-    struct oracle *o = oracle_new(1);
+    const struct subject *s = *state;
+    const char *path = s->path;
+    struct oracle *o = oracle_new_core(1, s->architecture, s->model);
     uint32_t sum = 0;
 
     assert_non_null(o);
     assert_true(oracle_program_start(o, path));
-    while (o->cpu.instructions < INSTRUCTIONS) {
+    while (o->cpu.instructions < s->instructions) {
         uint32_t pc = o->cpu.r[CPU_PC];
         do {
             cpu_step(&o->cpu);
@@ -51,20 +59,23 @@ static void run_program(const char *path)
     oracle_free(o);
 }
 
-static void test_program(void **state)
-{
-    run_program(*state);
-}
-
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: test_firmware_lockstep PROGRAM-O2 PROGRAM-Os\n");
+    if (argc != 5) {
+        fprintf(stderr, "usage: test_firmware_lockstep PROGRAM-O2 PROGRAM-Os PROGRAM-V6M PROGRAM-V8M\n");
         return 2;
     }
+    struct subject subjects[] = {
+        {argv[1], CPU_V7EM, UC_CPU_ARM_CORTEX_M7, 300000},
+        {argv[2], CPU_V7EM, UC_CPU_ARM_CORTEX_M7, 300000},
+        {argv[3], CPU_V6M, UC_CPU_ARM_CORTEX_M0, 150000},
+        {argv[4], CPU_V8M, UC_CPU_ARM_CORTEX_M33, 150000},
+    };
     const struct CMUnitTest tests[] = {
-        {"program_optimised_for_speed", test_program, NULL, NULL, argv[1]},
-        {"program_optimised_for_size", test_program, NULL, NULL, argv[2]},
+        {"program_optimised_for_speed", test_program, NULL, NULL, &subjects[0]},
+        {"program_optimised_for_size", test_program, NULL, NULL, &subjects[1]},
+        {"program_for_armv6m", test_program, NULL, NULL, &subjects[2]},
+        {"program_for_armv8m", test_program, NULL, NULL, &subjects[3]},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
