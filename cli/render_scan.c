@@ -103,6 +103,8 @@ static json_t *core_json(const struct cs_core *core)
     json_t *j = json_pack("{s:s,s:I,s:I,s:s,s:o}", "name", core->name, "ap", (json_int_t)core->ap, "cpuid",
                           (json_int_t)core->cpuid, "type", core->type, "cti",
                           core->has_cti ? cti_json(core) : json_null());
+    if (core->error[0])
+        json_object_set_new(j, "error", json_string(core->error));
     if (core->why_no_cti[0])
         json_object_set_new(j, "why_no_cti", json_string(core->why_no_cti));
     return j;
@@ -249,6 +251,10 @@ static void print_core(const struct screen *s, const struct cs_core *core)
     paint(s, BOLD, "%s", core->name);
     fprintf(s->out, "  %s on AP %s, CPUID 0x%08" PRIx32 "\n", core->type, link_ap_name(core->ap, name),
             core->cpuid);
+    if (core->error[0]) {
+        paint(s, RED, "  cannot be looked at: %s", core->error);
+        fputc('\n', s->out);
+    }
     if (core->has_cti) {
         print_cti(s, core);
     } else {

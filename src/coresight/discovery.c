@@ -7,6 +7,7 @@
 #include "coresight/discovery.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "coresight/stub_scan.h"
@@ -143,6 +144,46 @@ static enum corral_err look_at_hints(const struct cs_scan *scan, struct diag *d)
     return err;
 }
 
+static bool has_core(const struct cs_topology *t, uint32_t ap)
+{
+    for (size_t i = 0; i < t->core_count; i++)
+        if (t->cores[i].ap == ap)
+            return true;
+    return false;
+}
+
+/*
+ * A core that was named and whose access port answers, but not what is behind it: without power or clock, in
+ * reset, locked. It is listed as what it is, so that the others can be worked with (issue 5: never failing
+ * the others).
+ */
+static void add_cores_out_of_reach(const struct cs_scan *scan)
+{
+    const struct cs_hints *h = scan->hints;
+    struct cs_topology *t = scan->t;
+    for (size_t i = 0; i < h->core_count && i < CS_MAX_HINTS; i++) {
+        const struct cs_core_hint *hint = &h->cores[i];
+        bool m_profile = !hint->base_set || (hint->base & ~UINT64_C(0xFFF)) == M_PROFILE_SCS;
+        struct cs_space space = cs_space_of(scan, (int32_t)hint->ap);
+        struct cs_component c;
+        uint32_t devid;
+        struct diag why = DIAG_INIT;
+        if (!m_profile || has_core(t, hint->ap) || !has_ap(t, hint->ap) ||
+            cs_identify(&space, M_PROFILE_SCS, &c, &devid, &why) != CS_FOUND_ERROR)
+            continue;
+        if (t->core_count >= CS_MAX_CORES) {
+            t->cut = true;
+            return;
+        }
+        struct cs_core *core = &t->cores[t->core_count];
+        *core =
+            (struct cs_core){.ap = hint->ap, .type = "unknown", .address = M_PROFILE_SCS, .cortex_m = true};
+        snprintf(core->name, sizeof(core->name), "core%u", (unsigned)t->core_count++);
+        cs_error_text(core->error, why.message);
+        cs_error_text(core->why_no_cti, "the core is out of reach");
+    }
+}
+
 struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, struct diag *d)
 {
     static const struct cs_hints none = {0};
@@ -176,6 +217,8 @@ struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, str
         err = look_at_hints(&scan, d);
     if (!err)
         err = cs_bind(&scan, d);
+    if (!err)
+        add_cores_out_of_reach(&scan);
     if (err) {
         cs_topology_free(t);
         return NULL;

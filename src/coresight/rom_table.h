@@ -62,8 +62,10 @@ struct cs_core {
     /* Why has_cti is false; or, with has_cti, why that CTI cannot be used (its triggers and channels are 0).
      */
     char why_no_cti[CS_ERROR_MAX];
-    bool cortex_m; /* has M-profile debug registers: core_cortex_m_open works on it */
-    bool stub;     /* behind a gdb stub: core_gdb_stub_open works on it; `ap` is its number there */
+    char error[CS_ERROR_MAX]; /* "", or why a core that was named cannot be looked at: no power, in reset, ...
+                               */
+    bool cortex_m;            /* has M-profile debug registers: core_cortex_m_open works on it */
+    bool stub; /* behind a gdb stub: core_gdb_stub_open works on it; `ap` is its number there */
 };
 
 struct cs_refusal {

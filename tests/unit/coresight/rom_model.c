@@ -82,6 +82,8 @@ static enum corral_err one(struct memory *m, struct link_access *a, struct diag 
         return CORRAL_OK;
     }
     assert_int_equal(a->op, LINK_MEM_READ); /* discovery writes nothing */
+    if (m->dead_ap && a->ap == m->dead_ap)
+        return diag_set(d, CORRAL_ERR_LINK_FAULT, "AP %u answered FAULT", (unsigned)a->ap);
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t at = (uint32_t)a->address + 4 * i;
         m->reads++;

@@ -108,6 +108,32 @@ static void test_b11_what_is_said_and_is_not_there_is_refused(void **state)
 }
 
 /* BASEH is not even looked at (the model asserts it), so that the table is found below 4 GiB. */
+/* The other cores are there all the same. */
+static void test_a_named_core_without_power_is_listed_as_out_of_reach(void **state)
+{
+    (void)state;
+    struct memory *m = new_memory();
+    usual(m);
+    m->aps = 3;
+    m->dead_ap = 1;
+    const struct cs_core_hint cores[] = {{.restart_output = -1}, {.ap = 1, .restart_output = -1}, {.ap = 2}};
+    struct cs_topology *t = scan_with(m, &(struct cs_hints){.cores = cores, .core_count = 3});
+    assert_int_equal(t->core_count, 2);
+    assert_string_equal(t->cores[0].error, "");
+    assert_true(t->cores[0].has_cti);
+    assert_int_equal(t->cores[1].ap, 1);
+    assert_string_equal(t->cores[1].name, "core1");
+    assert_true(t->cores[1].cortex_m);
+    assert_false(t->cores[1].has_cti);
+    assert_non_null(strstr(t->cores[1].error, "FAULT"));
+    cs_topology_free(t);
+    /* Nobody spoke of it: then there is no core. */
+    t = scan(m);
+    assert_int_equal(t->core_count, 1);
+    cs_topology_free(t);
+    free_memory(m);
+}
+
 static void test_b12_no_upper_half_without_large_addresses(void **state)
 {
     (void)state;
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_b11_what_is_known_is_looked_at_where_there_is_no_table),
         cmocka_unit_test(test_b11_a_named_core_is_looked_for_at_its_architected_place),
         cmocka_unit_test(test_b11_what_is_said_and_is_not_there_is_refused),
+        cmocka_unit_test(test_a_named_core_without_power_is_listed_as_out_of_reach),
         cmocka_unit_test(test_b12_no_upper_half_without_large_addresses),
         cmocka_unit_test(test_b17_gaps_among_the_access_ports_are_no_end),
         cmocka_unit_test(test_b17_a_list_is_all_that_is_looked_at),
