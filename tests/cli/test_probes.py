@@ -43,12 +43,10 @@ def test_a_probe_that_is_not_there(corral):
 def test_the_board_through_its_cmsis_dap_front(corral):
     p = corral.start("sim", "--cmsis-dap", "0")
     try:
-        port = None
-        while port is None:
-            line = p.stdout.readline().decode()
-            assert line, p.stderr.read()
-            m = re.search(r"cmsis-dap.*?:(\d+)", line)
-            port = m and m.group(1)
+        line = p.stderr.readline().decode()
+        m = re.match(r"corral: cmsis-dap listens on 127\.0\.0\.1:(\d+)\n", line)
+        assert m, line
+        port = m[1]
         link = f"cmsis-dap:tcp:127.0.0.1:{port}"
         r = corral("--json", "--link", link, "scan")
         assert r.code == 0, r.err
