@@ -261,7 +261,7 @@ static enum corral_err take_failure(struct replay *r, enum corral_err err, struc
     if (!status(&at, &err) || err == CORRAL_OK)
         return malformed(r);
     text_escape((const uint8_t *)at, strlen(at), text, sizeof(text));
-    diag_set(d, err, "%s", text);
+    diag_set(d, err, "%s", text[0] ? text : "it failed when it was recorded");
     r->have = false;
     if ((at = follows(r, "hint "))) {
         text_escape((const uint8_t *)at, strlen(at), text, sizeof(text));
