@@ -374,6 +374,19 @@ enum corral_err gdb_hub_poll(struct gdb_hub *hub, struct diag *d)
     return CORRAL_OK;
 }
 
+void gdb_hub_lost(struct gdb_hub *hub, const char *why)
+{
+    for (struct gdb_client *c = hub->clients; c; c = c->next) {
+        if (c->state == GDB_CLIENT_WAITING) {
+            gdb_client_print(c, why);
+            gdb_client_print(c, "\n");
+            gdb_client_stopped(c, c->registers_of);
+        }
+        c->leaving = true;
+        c->send(c->ctx, NULL, 0, GDB_SEND_CLOSE);
+    }
+}
+
 /* ---- domains are made */
 
 static void free_domains(struct gdb_hub *hub)

@@ -90,5 +90,7 @@ void gdb_client_leave(struct gdb_client *client);
 /* To be called every few milliseconds: looks whether a running core has stopped, goes on with range steps.
  * Fails where the link does. */
 enum corral_err gdb_hub_poll(struct gdb_hub *hub, struct diag *d);
+/* The link is gone: everybody who waits is told why, and every connection ends. */
+void gdb_hub_lost(struct gdb_hub *hub, const char *why);
 
 #endif

@@ -29,6 +29,7 @@ struct call {
     struct diag *diag;
     enum corral_err result;
     bool done;
+    bool posted; /* nobody waits: it lies on the heap */
     struct call *next;
 };
 
@@ -39,6 +40,7 @@ struct job {
     int64_t period;
     int64_t due;
     struct diag last; /* of its last run */
+    bool running, ended;
 };
 
 /* One link_thread_run_until with a virtual clock, on its caller's stack. */
@@ -94,7 +96,7 @@ static struct job *due_job(struct link_thread *t, int64_t horizon)
     struct job *best = NULL;
     for (int i = 0; i < t->job_count; i++) {
         struct job *job = &t->jobs[i];
-        if (job->due <= horizon && (!best || job_before(t, job, best)))
+        if (!job->ended && job->due <= horizon && (!best || job_before(t, job, best)))
             best = job;
     }
     return best;
@@ -104,7 +106,7 @@ static int64_t next_due(const struct link_thread *t)
 {
     int64_t due = INT64_MAX;
     for (int i = 0; i < t->job_count; i++)
-        if (t->jobs[i].due < due)
+        if (!t->jobs[i].ended && t->jobs[i].due < due)
             due = t->jobs[i].due;
     return due;
 }
@@ -127,9 +129,14 @@ static void run_call(struct link_thread *t, enum link_priority priority)
     if (!call->next)
         t->last[priority] = NULL;
     t->waiting--;
+    bool call_was_posted = call->posted;
     pthread_mutex_unlock(&t->lock);
     enum corral_err result = call->fn(t->link, call->ctx, call->diag);
+    if (call->posted)
+        free(call);
     pthread_mutex_lock(&t->lock);
+    if (call_was_posted)
+        return;
     call->result = result;
     call->done = true;
     pthread_cond_broadcast(&t->done);
@@ -138,10 +145,14 @@ static void run_call(struct link_thread *t, enum link_priority priority)
 static void run_job(struct link_thread *t, struct job *job)
 {
     struct diag d = DIAG_INIT;
+    job->running = true;
     pthread_mutex_unlock(&t->lock);
     enum corral_err err = job->fn(t->link, job->ctx, &d);
     int64_t now = host_clock_now(t->clock);
     pthread_mutex_lock(&t->lock);
+    job->running = false;
+    if (job->ended)
+        pthread_cond_broadcast(&t->done);
     d.code = err; /* a job may leave words in *d and still succeed */
     job->last = d;
     /* Missed turns are dropped, not made up for; the phase is kept. */
@@ -234,7 +245,12 @@ static void owner_virtual(struct link_thread *t)
 static void answer_all(struct link_thread *t)
 {
     for (int p = 0; p < LINK_PRIO_COUNT; p++) {
-        for (struct call *call = t->first[p]; call; call = call->next) {
+        for (struct call *call = t->first[p], *next; call; call = next) {
+            next = call->next;
+            if (call->posted) {
+                free(call);
+                continue;
+            }
             call->result = diag_set(call->diag, CORRAL_ERR_INTERRUPTED, "the link is being closed");
             call->done = true;
         }
@@ -301,6 +317,40 @@ struct link_thread *link_thread_start(struct link *link, struct diag *d)
     return t;
 }
 
+/* The lock is held. */
+static enum corral_err queue_call(struct link_thread *t, enum link_priority priority, struct call *call,
+                                  struct diag *d)
+{
+    if (t->stopping)
+        return diag_set(d, CORRAL_ERR_INTERRUPTED, "the link is being closed");
+    if (t->waiting >= MAX_CALLS)
+        return diag_set(d, CORRAL_ERR_LIMIT, "more than %d calls wait for the link", MAX_CALLS);
+    if (t->last[priority])
+        t->last[priority]->next = call;
+    else
+        t->first[priority] = call;
+    t->last[priority] = call;
+    t->waiting++;
+    pthread_cond_signal(&t->wake);
+    return CORRAL_OK;
+}
+
+enum corral_err link_thread_post(struct link_thread *t, enum link_priority priority, link_call_fn fn,
+                                 void *ctx, struct diag *d)
+{
+    assert((unsigned)priority < LINK_PRIO_COUNT);
+    struct call *call = calloc(1, sizeof(*call));
+    if (!call)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    *call = (struct call){.fn = fn, .ctx = ctx, .posted = true};
+    pthread_mutex_lock(&t->lock);
+    enum corral_err err = queue_call(t, priority, call, d);
+    pthread_mutex_unlock(&t->lock);
+    if (err)
+        free(call);
+    return err;
+}
+
 enum corral_err link_thread_call(struct link_thread *t, enum link_priority priority, link_call_fn fn,
                                  void *ctx, struct diag *d)
 {
@@ -311,20 +361,12 @@ enum corral_err link_thread_call(struct link_thread *t, enum link_priority prior
 
     struct call call = {.fn = fn, .ctx = ctx, .diag = d};
     pthread_mutex_lock(&t->lock);
-    if (t->stopping || t->waiting >= MAX_CALLS) {
-        bool stopping = t->stopping;
+    enum corral_err err = queue_call(t, priority, &call, d);
+    if (err) {
         pthread_mutex_unlock(&t->lock);
-        return stopping ? diag_set(d, CORRAL_ERR_INTERRUPTED, "the link is being closed")
-                        : diag_set(d, CORRAL_ERR_LIMIT, "more than %d calls wait for the link", MAX_CALLS);
+        return err;
     }
-    if (t->last[priority])
-        t->last[priority]->next = &call;
-    else
-        t->first[priority] = &call;
-    t->last[priority] = &call;
-    t->waiting++;
     t->users++;
-    pthread_cond_signal(&t->wake);
     while (!call.done)
         pthread_cond_wait(&t->done, &t->lock);
     t->users--;
@@ -351,6 +393,17 @@ int link_thread_every(struct link_thread *t, enum link_priority priority, int64_
     }
     pthread_mutex_unlock(&t->lock);
     return number;
+}
+
+void link_thread_end_job(struct link_thread *t, int job)
+{
+    pthread_mutex_lock(&t->lock);
+    if (job >= 0 && job < t->job_count) {
+        t->jobs[job].ended = true;
+        while (t->jobs[job].running)
+            pthread_cond_wait(&t->done, &t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
 }
 
 enum corral_err link_thread_job_error(struct link_thread *t, int job, struct diag *d)

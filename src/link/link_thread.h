@@ -28,6 +28,12 @@ struct link_thread *link_thread_start(struct link *link, struct diag *d);
 enum corral_err link_thread_call(struct link_thread *t, enum link_priority priority, link_call_fn fn,
                                  void *ctx, struct diag *d);
 
+/* The same without waiting: fn runs later, at most once, and its result goes nowhere. `ctx` must live until
+ * it has run; where the thread is stopped first it never runs. CORRAL_ERR_LIMIT when too many calls wait,
+ * CORRAL_ERR_INTERRUPTED when the link is being closed. Any thread, the owner too. */
+enum corral_err link_thread_post(struct link_thread *t, enum link_priority priority, link_call_fn fn,
+                                 void *ctx, struct diag *d);
+
 /*
  * Run fn every period_ns, first after one period. A job that fails is kept and run again; its last error is
  * read with link_thread_job_error. `ctx` must live until link_thread_stop. Returns the job number, or -1
@@ -35,6 +41,8 @@ enum corral_err link_thread_call(struct link_thread *t, enum link_priority prior
  */
 int link_thread_every(struct link_thread *t, enum link_priority priority, int64_t period_ns, link_call_fn fn,
                       void *ctx);
+/* No more turns of this job, and none is under way when it returns. Not for the owner thread. */
+void link_thread_end_job(struct link_thread *t, int job);
 enum corral_err link_thread_job_error(struct link_thread *t, int job, struct diag *d);
 
 /*
