@@ -36,18 +36,24 @@ static enum corral_err failed(const struct bulk *b, int err, struct diag *d)
     return err == LIBUSB_ERROR_OVERFLOW ? CORRAL_ERR_LINK_PROTOCOL : CORRAL_ERR_LINK_DOWN;
 }
 
+/* libusb takes 0 for ever. */
+static unsigned bounded(int ms)
+{
+    return ms > 0 ? (unsigned)ms : 1;
+}
+
 static enum corral_err bulk_send(void *ctx, const uint8_t *packet, size_t size, int ms, struct diag *d)
 {
     struct bulk *b = ctx;
     uint8_t copy[CMSIS_DAP_PACKET_MAX]; /* libusb does not promise to leave it alone */
     int done = 0;
     memcpy(copy, packet, size);
-    int err = libusb_bulk_transfer(b->device, b->out, copy, (int)size, &done, (unsigned)ms);
+    int err = libusb_bulk_transfer(b->device, b->out, copy, (int)size, &done, bounded(ms));
     if (err == 0 && (size_t)done != size)
         err = LIBUSB_ERROR_IO;
     /* Its end is seen by a packet that is not full; an empty one where all were. */
     if (err == 0 && size % b->out_unit == 0 && size < b->packet)
-        err = libusb_bulk_transfer(b->device, b->out, copy, 0, &done, (unsigned)ms);
+        err = libusb_bulk_transfer(b->device, b->out, copy, 0, &done, bounded(ms));
     return err ? failed(b, err, d) : CORRAL_OK;
 }
 
@@ -59,7 +65,7 @@ static enum corral_err bulk_receive(void *ctx, uint8_t *packet, size_t room, siz
     size_t want = (b->packet + b->in_unit - 1) / b->in_unit * b->in_unit;
     int done = 0;
     int err = libusb_bulk_transfer(b->device, b->in, in, (int)(want < sizeof(in) ? want : sizeof(in)), &done,
-                                   (unsigned)ms);
+                                   bounded(ms));
     if (err)
         return failed(b, err, d);
     if (done < 0 || (size_t)done > room)
