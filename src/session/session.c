@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link/gdb.h"
 #include "session/session_internal.h"
 
 struct bounded_call {
@@ -137,6 +138,7 @@ static enum corral_err ask_caps(struct link *link, void *ctx, struct diag *d)
     struct session *s = ctx;
     (void)d;
     s->caps = link_caps(link);
+    s->has_stub = link_gdb_core_count(link) > 0;
     return CORRAL_OK;
 }
 
@@ -156,7 +158,7 @@ enum corral_err session_connect(struct session *s, struct diag *d)
     enum corral_err came = session_come_to_target(s, d);
     if (came != CORRAL_OK)
         return came;
-    if (session_call(s, ask_caps, s, NULL) == CORRAL_OK && !(s->caps & LINK_CAP_DAP))
+    if (session_call(s, ask_caps, s, NULL) == CORRAL_OK && !(s->caps & LINK_CAP_DAP) && !s->has_stub)
         return check_no_cores(s, d);
     enum corral_err err = session_call(s, session_discover, s, d);
     return err == CORRAL_OK ? session_capture_cores(s, d) : err;

@@ -73,6 +73,7 @@ struct session {
     bool came;     /* as --connect says */
     bool detached; /* the target has been left */
     unsigned caps; /* of the link; known after session_connect */
+    bool has_stub; /* its cores are a gdb stub's */
     bool is_board;
     unsigned board_programs;
     struct link_sim_info board;
