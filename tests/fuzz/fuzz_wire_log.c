@@ -20,7 +20,7 @@ static void one(struct link *link, const uint8_t *how, bool *ended)
     enum link_op op = (enum link_op)(how[0] % 6);
     bool mem = op == LINK_MEM_READ || op == LINK_MEM_WRITE;
     uint32_t count = mem ? counts[how[1] % 5] : 1;
-    uint8_t size = mem ? (uint8_t)(1u << how[0] / 6 % 3) : 4;
+    uint8_t size = (uint8_t)(mem ? 1u << how[0] / 6 % 3 : 4u);
     size_t bytes = (size_t)count * size;
     uint8_t *data = calloc(1, bytes), *before = calloc(1, bytes); /* exactly: a sanitizer sees one more */
     struct diag d = DIAG_INIT;
