@@ -29,6 +29,7 @@ struct point {
 
 struct gdb_stub {
     size_t number;
+    bool catches; /* its reset */
     struct point point[MAX_POINTS];
     struct core_register registers[GDB_REPLY_REGISTERS];
     size_t place[GDB_REPLY_REGISTERS]; /* of each in the stub's own list */
@@ -82,7 +83,7 @@ static void list_registers(struct gdb_stub *m, const struct gdb_registers *r)
 static const struct gdb_register *stub_register(struct core *c, unsigned number)
 {
     const struct gdb_stub *m = c->priv;
-    const struct gdb_registers *r = link_gdb_registers(c->link);
+    const struct gdb_registers *r = link_gdb_registers(c->link, m->number);
     for (size_t i = 0; i < m->register_count; i++)
         if (m->registers[i].number == number)
             return &r->reg[m->place[i]];
@@ -311,7 +312,18 @@ static enum corral_err reset(struct core *c, enum core_reset kind, struct diag *
 {
     if (kind != CORE_RESET_SYSTEM)
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "a gdb stub resets all or nothing");
-    return link_gdb_reset(c->link, d);
+    const struct gdb_stub *m = c->priv;
+    enum corral_err err = link_gdb_reset(c->link, d);
+    return err || m->catches ? err : link_gdb_run(c->link, d);
+}
+
+/* The stub's monitor leaves a target that it resets halted at its first instruction. */
+static enum corral_err vector_catch(struct core *c, bool on, struct diag *d)
+{
+    struct gdb_stub *m = c->priv;
+    (void)d;
+    m->catches = on;
+    return CORRAL_OK;
 }
 
 static enum corral_err detach(struct core *c, bool leave_halted, struct diag *d)
@@ -372,6 +384,7 @@ static const struct core_ops gdb_stub_ops = {
     .free = free_stub,
     .peek_status = peek_status,
     .reset = reset,
+    .vector_catch = vector_catch,
     .detach = detach,
     .info = info,
     .registers = registers,
@@ -398,6 +411,6 @@ struct core *core_gdb_stub_open(struct link *link, size_t number, const char *na
     c->ops = &gdb_stub_ops;
     c->priv = m;
     m->number = number;
-    list_registers(m, link_gdb_registers(link));
+    list_registers(m, link_gdb_registers(link, number));
     return c;
 }

@@ -183,9 +183,27 @@ static const struct gdb_register *find_register(const struct gdb_registers *r, c
     return NULL;
 }
 
-static void read_registers(struct gdb *g)
+enum corral_err gdb_select_core(struct gdb *g, size_t core, struct diag *d)
 {
-    struct gdb_registers *r = &g->registers;
+    char packet[40];
+    if (core >= g->cores)
+        return diag_set(d, CORRAL_ERR_NO_AP, "the gdb stub has no core number %zu", core);
+    if (g->selected == (int)core)
+        return CORRAL_OK;
+    snprintf(packet, sizeof(packet), "Hg%s", g->id[core]);
+    const char *answer;
+    enum corral_err err = gdb_ask(g, packet, &answer, d);
+    /* A stub with one thread may not know the packet. */
+    if (!err && strcmp(answer, "OK") != 0 && !(answer[0] == '\0' && g->cores == 1)) {
+        err = gdb_refusal(g, answer, "choose a core", d);
+        err = err ? err : gdb_nonsense(g, "choosing a core", d);
+    }
+    g->selected = err ? -1 : (int)core;
+    return err;
+}
+
+static void describe(struct gdb *g, struct gdb_registers *r)
+{
     if (g->features.target_xml && read_xml(g, "target.xml")) {
         gdb_reply_registers(g->xml, r);
         for (size_t i = 0; i < r->includes; i++) { /* files that include others: the list grows, bounded */
@@ -197,6 +215,25 @@ static void read_registers(struct gdb *g)
     }
     if (!find_register(r, "pc") || !find_register(r, "r0"))
         default_registers(r);
+}
+
+/* A process has one description for all its threads. */
+static enum corral_err read_registers(struct gdb *g, struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; !err && i < g->cores; i++) {
+        size_t same = 0;
+        while (same < i && g->core[same].pid != g->core[i].pid)
+            same++;
+        if (same < i) {
+            g->registers[i] = g->registers[same];
+            continue;
+        }
+        err = gdb_select_core(g, i, d);
+        if (!err)
+            describe(g, &g->registers[i]);
+    }
+    return err;
 }
 
 static enum corral_err negotiate(struct gdb *g, struct diag *d)
@@ -248,25 +285,6 @@ static enum corral_err ask_monitor(struct gdb *g, struct diag *d)
     return err;
 }
 
-enum corral_err gdb_select_core(struct gdb *g, size_t core, struct diag *d)
-{
-    char packet[40];
-    if (core >= g->cores)
-        return diag_set(d, CORRAL_ERR_NO_AP, "the gdb stub has no core number %zu", core);
-    if (g->selected == (int)core)
-        return CORRAL_OK;
-    snprintf(packet, sizeof(packet), "Hg%s", g->id[core]);
-    const char *answer;
-    enum corral_err err = gdb_ask(g, packet, &answer, d);
-    /* A stub with one thread may not know the packet. */
-    if (!err && strcmp(answer, "OK") != 0 && !(answer[0] == '\0' && g->cores == 1)) {
-        err = gdb_refusal(g, answer, "choose a core", d);
-        err = err ? err : gdb_nonsense(g, "choosing a core", d);
-    }
-    g->selected = err ? -1 : (int)core;
-    return err;
-}
-
 static enum corral_err connect_stub(struct gdb *g, struct diag *d)
 {
     const char *answer;
@@ -293,7 +311,8 @@ static enum corral_err connect_stub(struct gdb *g, struct diag *d)
         return err;
     g->binary = strcmp(answer, "OK") == 0;
     name_cores(g);
-    read_registers(g);
+    if ((err = read_registers(g, d)))
+        return err;
     g->state = (struct link_gdb_state){.asked = true, .stop = stop, .core = gdb_core_of(g, &stop)};
     return CORRAL_OK;
 }
@@ -391,9 +410,9 @@ const char *link_gdb_core_id(struct link *link, size_t core)
     return g && core < g->cores ? g->id[core] : "";
 }
 
-const struct gdb_registers *link_gdb_registers(struct link *link)
+const struct gdb_registers *link_gdb_registers(struct link *link, size_t core)
 {
-    return &gdb_of(link)->registers;
+    return &gdb_of(link)->registers[core < LINK_GDB_CORES ? core : 0];
 }
 
 void link_gdb_keep(struct link *link, bool keep)

@@ -26,8 +26,8 @@ struct link *link_gdb_open(const char *spec, const struct link_options *options,
 size_t link_gdb_core_count(struct link *link); /* 0: another kind of link */
 /* "p1.1", for people. Borrowed. */
 const char *link_gdb_core_id(struct link *link, size_t core);
-/* The registers the stub has; numbers are its own. Borrowed. */
-const struct gdb_registers *link_gdb_registers(struct link *link);
+/* The registers the stub has of a core (below the count); numbers are its own. Borrowed. */
+const struct gdb_registers *link_gdb_registers(struct link *link, size_t core);
 
 /* What is known of the target without asking it anything: nothing can be asked while it runs. */
 struct link_gdb_state {

@@ -17,6 +17,7 @@
 struct gdb_rsp {
     int fd, patience;
     bool no_ack, failed;
+    bool unheard; /* what was sent has not been acknowledged: what comes before that is no answer to it */
     size_t limit;
     size_t filled, taken; /* of `in` */
     size_t out_size;
@@ -61,6 +62,7 @@ const char *gdb_rsp_name(const struct gdb_rsp *r)
 void gdb_rsp_no_ack(struct gdb_rsp *r)
 {
     r->no_ack = true;
+    r->unheard = false;
 }
 
 void gdb_rsp_limit(struct gdb_rsp *r, size_t size)
@@ -159,6 +161,8 @@ static enum corral_err next_packet(struct gdb_rsp *r, int64_t end, const char **
             if (!r->no_ack && (err = send_bytes(r, "+", 1, d)))
                 return err;
             const char *text = (const char *)r->frame.data;
+            if (r->unheard) /* QEMU tells of the stop that connecting was, unasked */
+                continue;
             if (text[0] == 'O' && strcmp(text, "OK") != 0) {
                 if (r->output)
                     r->output(r->output_ctx, text + 1);
@@ -185,6 +189,9 @@ static enum corral_err next_packet(struct gdb_rsp *r, int64_t end, const char **
             if ((err = send_bytes(r, "-", 1, d)))
                 return err;
             break;
+        case GDB_FRAME_ACK:
+            r->unheard = false;
+            break;
         default:
             break;
         }
@@ -200,6 +207,7 @@ enum corral_err gdb_rsp_send(struct gdb_rsp *r, const void *data, size_t size, s
     if (n == 0)
         return diag_set(d, CORRAL_ERR_LIMIT, "a packet of %zu bytes is too long for this gdb stub", size);
     r->out_size = n;
+    r->unheard = !r->no_ack;
     return send_bytes(r, r->out, n, d);
 }
 

@@ -31,7 +31,7 @@ struct gdb {
     char id[LINK_GDB_CORES][24];
     int selected; /* the core that Hg last named, or -1 */
     struct link_gdb_state state;
-    struct gdb_registers registers;
+    struct gdb_registers registers[LINK_GDB_CORES]; /* QEMU's cores are not alike: one may lack an FPU */
     struct gdb_point points[GDB_POINTS];
     char xml[GDB_XML_MAX + 1];
 };

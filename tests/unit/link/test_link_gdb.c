@@ -114,7 +114,7 @@ static void test_a_stub_that_knows_nothing_is_one_core(void **state)
     struct diag d = DIAG_INIT;
     uint64_t value = 0;
     assert_int_equal(link_gdb_core_count(b.link), 1);
-    const struct gdb_registers *r = link_gdb_registers(b.link);
+    const struct gdb_registers *r = link_gdb_registers(b.link, 0);
     assert_int_equal(r->count, 17); /* those that every Cortex-M stub has */
     assert_int_equal(link_gdb_read_register(b.link, 0, &r->reg[15], &value, &d), CORRAL_OK);
     assert_int_equal(value, 0xDEADBEEF);
