@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `corral serve`: one process owns the link and serves gdb (a port a core), the firmware log, the profile and
+ * events at once (INTERFACE.md "Commands"). Thin over session/serve.h.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/log_screen.h"
+#include "cli/view_session.h"
+#include "export/export_sinks.h"
+#include "session/capture_sink.h"
+#include "session/config.h"
+#include "session/run_control.h"
+#include "session/serve.h"
+
+#define DEFAULT_PORT 3333
+
+enum {
+    OPT_GDB_PORT = 256,
+    OPT_GDB_ALL,
+    OPT_SYNC,
+    OPT_NO_SYNC,
+    OPT_LISTEN,
+    OPT_ON_DETACH,
+    OPT_NO_LOG,
+    OPT_PROFILE,
+    OPT_CAPTURE,
+    OPT_CORE,
+    OPT_JSON,
+};
+
+static const struct option options[] = {
+    {"gdb-port", required_argument, NULL, OPT_GDB_PORT},
+    {"gdb-all", required_argument, NULL, OPT_GDB_ALL},
+    {"sync", no_argument, NULL, OPT_SYNC},
+    {"no-sync", no_argument, NULL, OPT_NO_SYNC},
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"on-detach", required_argument, NULL, OPT_ON_DETACH},
+    {"no-log", no_argument, NULL, OPT_NO_LOG},
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"capture", required_argument, NULL, OPT_CAPTURE},
+    {"core", required_argument, NULL, OPT_CORE},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct serve_options {
+    struct session_serve_options serve;
+    bool sync_set, no_log;
+    char *profile; /* ADDR, cut off at its colon */
+    int profile_port;
+    const char *capture;
+    const char *cores[SESSION_MAX_CORES];
+    size_t core_count;
+};
+
+static bool take_port(const struct cli *cli, const struct cli_command *command, const char *what,
+                      unsigned *port)
+{
+    uint64_t value = 0;
+    if (!cli_parse_u64(cli, command, what, optarg, 0, 65535, &value))
+        return false;
+    *port = (unsigned)value;
+    return true;
+}
+
+static bool take_on_detach(const struct cli *cli, const struct cli_command *command, enum gdb_on_detach *how)
+{
+    static const char *const names[] = {"as-found", "resume", "keep"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(optarg, names[i]) == 0) {
+            *how = (enum gdb_on_detach)i;
+            return true;
+        }
+    cli_usage(cli, command, "serve: --on-detach is as-found, resume or keep");
+    return false;
+}
+
+static bool take_profile(const struct cli *cli, const struct cli_command *command, struct serve_options *o)
+{
+    char *colon = strrchr(optarg, ':');
+    uint64_t port = 0;
+    if (!colon || colon == optarg) {
+        cli_usage(cli, command, "serve: --profile: '%s' is not ADDR:PORT", optarg);
+        return false;
+    }
+    if (!cli_parse_u64(cli, command, "--profile: port", colon + 1, 0, 65535, &port))
+        return false;
+    *colon = '\0';
+    o->profile = optarg;
+    o->profile_port = (int)port;
+    return true;
+}
+
+/* One option; -1 = taken, else the exit code. */
+static int take_option(struct cli *cli, const struct cli_command *command, int c, struct serve_options *o)
+{
+    bool good = true;
+    switch (c) {
+    case OPT_GDB_PORT:
+        good = take_port(cli, command, "--gdb-port", &o->serve.port);
+        break;
+    case OPT_GDB_ALL:
+        good = take_port(cli, command, "--gdb-all", &o->serve.all_port);
+        o->serve.all = true;
+        break;
+    case OPT_SYNC:
+    case OPT_NO_SYNC:
+        o->serve.sync = c == OPT_SYNC;
+        o->sync_set = true;
+        break;
+    case OPT_LISTEN:
+        o->serve.address = optarg;
+        break;
+    case OPT_ON_DETACH:
+        good = take_on_detach(cli, command, &o->serve.on_detach);
+        break;
+    case OPT_NO_LOG:
+        o->no_log = true;
+        break;
+    case OPT_PROFILE:
+        good = take_profile(cli, command, o);
+        break;
+    case OPT_CAPTURE:
+        o->capture = optarg;
+        break;
+    case OPT_CORE:
+        if (o->core_count >= SESSION_MAX_CORES)
+            return cli_usage(cli, command, "serve: at most %d cores can be named", SESSION_MAX_CORES);
+        o->cores[o->core_count++] = optarg;
+        break;
+    default:
+        cli->json = true;
+        break;
+    }
+    return good ? -1 : 2;
+}
+
+/* ---- what is shown and kept */
+
+struct serving {
+    const struct cli *cli;
+    const struct serve_options *o;
+    struct config *config;
+    struct event_bus *bus;
+    struct session *s;
+    struct session_server *server;
+    struct capture_writer *capture;
+};
+
+static enum corral_err attach(struct event_bus *bus, struct sink *sink, struct diag *d)
+{
+    if (!sink)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = event_bus_attach(bus, sink, d);
+    if (err)
+        sink_free(sink, NULL);
+    return err;
+}
+
+static int64_t wall_clock_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static enum corral_err make_sinks(struct serving *v, struct diag *d)
+{
+    struct sink *screen =
+        v->cli->json ? export_jsonl_stream(stdout) : render_text_sink(stdout, cli_want_colour(stdout));
+    enum corral_err err = attach(v->bus, screen, d);
+    if (err || !v->o->capture)
+        return err;
+    v->capture = capture_writer_open(v->o->capture, wall_clock_ns(), d);
+    if (!v->capture)
+        return d->code;
+    struct sink *sink = capture_sink_new(v->capture, d);
+    return sink ? attach(v->bus, sink, d) : d->code;
+}
+
+/* Said also with --quiet where a port was left open: nobody could find it otherwise. */
+static void say_ports(const struct serving *v)
+{
+    const char *address = v->o->serve.address ? v->o->serve.address : "127.0.0.1";
+    if (v->cli->quiet && v->o->serve.port != 0)
+        return;
+    for (size_t i = 0; i < session_core_count(v->s); i++)
+        fprintf(stderr, "corral: gdb for %s on %s:%u\n", session_core_name(v->s, i), address,
+                session_serve_port(v->server, i));
+    if (v->o->serve.all)
+        fprintf(stderr, "corral: gdb for all cores on %s:%u\n", address,
+                session_serve_port(v->server, GDB_ALL_CORES));
+}
+
+static enum corral_err start(struct serving *v, struct diag *d)
+{
+    struct session_serve_options serve = v->o->serve;
+    struct session_options how = cli_session_options(v->cli, v->config, v->bus);
+    how.core_names = v->o->cores;
+    how.core_name_count = v->o->core_count;
+    how.profile = v->o->profile != NULL;
+    how.listen = v->o->profile;
+    how.listen_port = v->o->profile ? v->o->profile_port : -1;
+    if (!v->o->sync_set && v->config && v->config->sync_set)
+        serve.sync = v->config->sync;
+    v->s = session_open(&how, d);
+    if (!v->s)
+        return d->code;
+    enum corral_err err = make_sinks(v, d);
+    if (!err && v->capture)
+        err = session_capture(v->s, v->capture, d);
+    if (!err)
+        err = session_connect(v->s, d);
+    if (!err)
+        err = cli_warm_up(v->s, d);
+    if (!err && !v->o->no_log)
+        err = session_start_logs(v->s, d);
+    if (!err && v->o->profile)
+        err = session_start_records(v->s, d);
+    if (err)
+        return err;
+    v->server = session_serve_start(v->s, &serve, d);
+    if (!v->server)
+        return d->code;
+    say_ports(v);
+    return CORRAL_OK;
+}
+
+static void keep_first(enum corral_err *first, enum corral_err err, struct diag *d, const struct diag *why)
+{
+    if (err && !*first) {
+        *first = err;
+        *d = *why;
+    }
+}
+
+static int perform(const struct cli *cli, const struct serve_options *o)
+{
+    struct diag d = DIAG_INIT, why = DIAG_INIT;
+    struct serving v = {.cli = cli, .o = o};
+    enum corral_err err = cli_load_config(cli, &v.config, &d);
+    v.bus = err ? NULL : event_bus_new();
+    if (!err && !v.bus)
+        err = diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (!err)
+        err = start(&v, &d);
+    if (!err)
+        err = session_serve(v.s, v.server, cli_stop_flag(), &d);
+    if (v.server)
+        keep_first(&err, session_serve_stop(v.s, v.server, &why), &d, &why);
+    keep_first(&err, session_close(v.s), &d, &why);
+    keep_first(&err, event_bus_free(v.bus, &why), &d, &why);
+    keep_first(&err, capture_writer_close(v.capture, &why), &d, &why);
+    config_free(v.config);
+    return err ? cli_fail(cli, &d) : 0;
+}
+
+static int run_serve(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
+{
+    struct cli local = *cli;
+    struct serve_options o = {.serve = {.port = DEFAULT_PORT}};
+    int exit_code = 0, c;
+    while ((c = cli_getopt(&local, command, argc, argv, options, &exit_code)) != -1) {
+        if (c == CLI_DONE)
+            return exit_code;
+        if ((exit_code = take_option(&local, command, c, &o)) != -1)
+            return exit_code;
+    }
+    if (optind < argc)
+        return cli_usage(&local, command, "serve: '%s' is one word too many", argv[optind]);
+    return perform(&local, &o);
+}
+
+const struct cli_command cmd_serve = {
+    .name = "serve",
+    .summary = "own the link: gdb on a port a core, log, profile and events at once",
+    .help =
+        "Usage: corral [--link LINK] [--json] serve [--gdb-port P] [--gdb-all P] [--sync | --no-sync]\n"
+        "                   [--core NAME]... [--listen ADDR] [--on-detach HOW] [--no-log]\n"
+        "                   [--profile ADDR:PORT] [--capture FILE.pcapng]\n"
+        "\n"
+        "Serves gdb until SIGINT or SIGTERM: the first core on port P (default 3333), the next one on P+1\n"
+        "and so on. What the firmware logs, and every halt and run, goes to stdout. With --sync a core that\n"
+        "stops stops all, and a continue of any gdb starts all; each gdb sees its own core.\n"
+        "\n"
+        "  --gdb-port P        port of the first core; 0 = any free ones, which are said on stderr\n"
+        "  --gdb-all P         also a port on which all cores are threads of one program; the cores then\n"
+        "                      stop and start together in any case\n"
+        "  --sync              through cross triggers; a core that cannot is reached by itself, and why\n"
+        "                      is said\n"
+        "  --no-sync           each core by itself (default); no cross trigger register is written\n"
+        "  --core NAME         only this core; may be given several times\n"
+        "  --listen ADDR       listen there (default 127.0.0.1, which only this machine reaches)\n"
+        "  --on-detach HOW     what becomes of the cores when the last gdb leaves: as-found (default),\n"
+        "                      resume, or keep (as they are then)\n"
+        "  --no-log            leave the firmware's log alone\n"
+        "  --profile ADDR:PORT collect profile packets there, too\n"
+        "  --capture FILE      write raw input, halts and runs into this pcapng file\n"
+        "\n"
+        "Example: corral --link sim serve --sync &\n"
+        "         gdb-multiarch core0.elf -ex 'target remote :3333'\n",
+    .run = run_serve,
+};

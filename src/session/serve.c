@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gdb beside everything else that a session does (serve.h). */
+#include "session/serve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "session/run_control.h"
+#include "session/session_internal.h"
+
+#define SERVE_SLICE_NS (2 * NS_PER_MS)
+#define FLUSH_NS       (20 * NS_PER_MS) /* how long a line may wait before it is drawn */
+#define REGIONS        (2 * SESSION_MAX_CORES)
+
+struct session_server {
+    struct gdb_server *gdb;
+    struct session_serve_options options;
+    struct gdb_region regions[REGIONS];
+};
+
+/* The board's flash (docs/board.md): at its own address, and where the core fetches its vectors. */
+#define FLASH_ALIAS 0x00000000u
+#define FLASH_BASE  0x08000000u
+#define FLASH_SIZE  (256u * 1024)
+#define FLASH_BLOCK 1024u
+
+static size_t list_regions(const struct session *s, struct gdb_region *regions)
+{
+    if (!s->is_board)
+        return 0; /* nothing is known of this target's memory: gdb may touch all of it */
+    regions[0] = (struct gdb_region){FLASH_ALIAS, FLASH_SIZE, FLASH_BLOCK, GDB_ALL_CORES};
+    regions[1] = (struct gdb_region){FLASH_BASE, FLASH_SIZE, FLASH_BLOCK, GDB_ALL_CORES};
+    return 2;
+}
+
+/* What `monitor` knows beyond the cores. On the link's thread. */
+static enum corral_err monitor(void *ctx, size_t core, const char *words,
+                               void (*print)(void *to, const char *text), void *to, bool *known,
+                               struct diag *d)
+{
+    struct session_server *server = ctx;
+    static const char level[] = "log level ";
+    (void)core;
+    if (strncmp(words, level, sizeof(level) - 1) != 0)
+        return CORRAL_OK;
+    *known = true;
+    const char *digit = words + sizeof(level) - 1;
+    if (digit[0] < '0' || digit[0] > '9' || digit[1] != '\0')
+        return diag_set(d, CORRAL_ERR_USAGE, "log level: a number from 0 to 9 is wanted");
+    if (!server->options.set_log_level)
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "no log is being read");
+    server->options.set_log_level(server->options.ctx, (unsigned)(digit[0] - '0'));
+    print(to, "done\n");
+    return CORRAL_OK;
+}
+
+struct session_server *session_serve_start(struct session *s, const struct session_serve_options *o,
+                                           struct diag *d)
+{
+    const struct config *config = s->options.config;
+    if (s->core_count == 0) {
+        diag_set(d, CORRAL_ERR_NO_CORE, "link '%s' has no core to serve", s->options.link);
+        return NULL;
+    }
+    struct session_server *server = calloc(1, sizeof(*server));
+    if (!server) {
+        diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    server->options = *o;
+    struct gdb_server_options options = {
+        .thread = s->thread,
+        .address = o->address,
+        .port = o->port,
+        .all = o->all,
+        .all_port = o->all_port,
+        .hub = {.cores = s->cores,
+                .count = s->core_count,
+                .bus = s->bus,
+                .stream = "group",
+                .sync = o->sync,
+                .halt_channel = config ? config->halt_channel : GROUP_ANY_CHANNEL,
+                .restart_channel = config ? config->restart_channel : GROUP_ANY_CHANNEL,
+                .on_detach = o->on_detach,
+                .regions = server->regions,
+                .region_count = list_regions(s, server->regions),
+                .command = monitor,
+                .command_ctx = server},
+    };
+    server->gdb = gdb_server_start(&options, d);
+    if (!server->gdb) {
+        free(server);
+        return NULL;
+    }
+    return server;
+}
+
+unsigned session_serve_port(const struct session_server *server, size_t core)
+{
+    return gdb_server_port(server->gdb, core);
+}
+
+void session_serve_report(struct session_server *server, struct gdb_server_report *report)
+{
+    gdb_server_get_report(server->gdb, report);
+}
+
+static int64_t real_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* The board is ahead of real time by this much: let the rest of the machine have it. */
+static void wait_for_real_time(int64_t ahead)
+{
+    struct timespec ts = {.tv_sec = 0, .tv_nsec = (long)(ahead < NS_PER_S ? ahead : NS_PER_S - 1)};
+    nanosleep(&ts, NULL); /* a signal ends it early, which is what is wanted */
+}
+
+enum corral_err session_serve(struct session *s, struct session_server *server, const atomic_bool *stop,
+                              struct diag *d)
+{
+    bool paced = host_clock_is_virtual(s->clock);
+    int64_t real = real_now(), board = host_clock_now(s->clock), flushed = real;
+    enum corral_err err = CORRAL_OK;
+    while (!err && !atomic_load(stop)) {
+        err = session_run_for(s, SERVE_SLICE_NS, stop, d);
+        int64_t now = real_now();
+        if (paced) {
+            int64_t ahead = (host_clock_now(s->clock) - board) - (now - real);
+            if (ahead > 0) {
+                wait_for_real_time(ahead);
+            } else if (ahead < -NS_PER_S / 10) { /* too slow: what is behind is not made up for */
+                real = now;
+                board = host_clock_now(s->clock);
+            }
+        }
+        if (!err && now - flushed >= FLUSH_NS) {
+            err = event_bus_flush(s->bus, d);
+            flushed = now;
+        }
+        struct diag why = DIAG_INIT;
+        if (!err && gdb_server_error(server->gdb, &why) == CORRAL_ERR_LINK_DOWN) {
+            *d = why;
+            err = why.code;
+        }
+    }
+    return err == CORRAL_ERR_INTERRUPTED ? CORRAL_OK : err;
+}
+
+enum corral_err session_serve_stop(struct session *s, struct session_server *server, struct diag *d)
+{
+    if (!server)
+        return CORRAL_OK;
+    bool keep = server->options.on_detach == GDB_DETACH_KEEP;
+    struct diag why = DIAG_INIT;
+    enum corral_err err = gdb_server_stop(server->gdb, d);
+    enum corral_err left = session_detach(s, keep, &why);
+    if (left && !err) {
+        err = left;
+        if (d)
+            *d = why;
+    }
+    free(server);
+    return err;
+}
