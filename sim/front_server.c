@@ -185,10 +185,10 @@ static void turn(struct front_server *s)
     for (unsigned i = 0; i < s->count; i++) {
         struct station *t = s->station[i];
         if (s->probes == BOARD_PROBES_GONE) {
-            hang_up(t);
-            if (t->listener >= 0)
+            if (t->listener >= 0) /* first: who sees the end of his connection finds nobody any more */
                 close(t->listener);
             t->listener = -1;
+            hang_up(t);
         } else if (t->listener < 0) {
             t->listener = listen_on(&t->port); /* somebody else may have it by now: it stays away */
         }
