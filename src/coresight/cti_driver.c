@@ -329,12 +329,15 @@ static enum corral_err unclaim(struct cti *c, struct diag *d)
 static enum corral_err look(struct cti *c, struct diag *d)
 {
     uint32_t itctrl = 0, used = 0;
-    memset(&c->found, 0, sizeof(c->found));
-    enum corral_err err = cti_unlock(c, &c->locked, d);
-    if (!err)
+    bool locked = false;
+    enum corral_err err = cti_unlock(c, &locked, d);
+    if (!err && !c->owed) { /* else what was found the first time is what is to be put back */
+        memset(&c->found, 0, sizeof(c->found));
+        c->locked = locked;
         err = cti_read_mapping(c, &c->found, d);
-    if (!err)
-        err = mappings_live(c, &c->found, &c->live, d);
+        if (!err)
+            err = mappings_live(c, &c->found, &c->live, d);
+    }
     if (!err && c->live)
         err = channels_in_use(c, &c->found, &used, d);
     if (!err)
@@ -366,6 +369,7 @@ static enum corral_err roll_back(struct cti *c, enum corral_err why, struct diag
     if (!err && difference(c, &now, &c->found))
         err = CORRAL_ERR_CTI_PARTIAL;
     cti_relock(c, c->locked, NULL);
+    c->owed = err != CORRAL_OK;
     if (!err)
         return why;
     if (why == CORRAL_ERR_LINK_FAULT)
@@ -467,14 +471,17 @@ enum corral_err cti_set_again(struct cti *cti, struct diag *d)
 
 enum corral_err cti_teardown(struct cti *cti, struct diag *d)
 {
-    if (!cti->set_up)
-        return CORRAL_OK;
     bool asserted = false;
-    /* Its own halted input first: a level holds the channel, and nothing can be acknowledged. */
-    cti_engage(cti, cti->engaged & ~(unsigned)CTI_HALTED, NULL);
-    cti_acknowledge(cti, NULL); /* while it is on (1.4.3); whether it helped is looked at below */
+    if (cti->set_up) {
+        /* Its own halted input first: a level holds the channel, and nothing can be acknowledged. */
+        cti_engage(cti, cti->engaged & ~(unsigned)CTI_HALTED, NULL);
+        cti_acknowledge(cti, NULL); /* while it is on (1.4.3); whether it helped is looked at below */
+    } else if (!cti->owed) {
+        return CORRAL_OK;
+    }
     enum corral_err err = write_mapping(cti, &cti->found, d);
     cti->set_up = cti->silent = false;
+    cti->owed = err != CORRAL_OK;
     /* What came in between must not stay latched (A25). */
     if (!err)
         err = cti_request_asserted(cti, &asserted, d);

@@ -50,7 +50,8 @@ enum cti_refusal cti_why_refused(const struct cti *cti);
  * starting anything. cti_setup then makes the connections. */
 enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigned restart_channel,
                                  struct diag *d);
-/* Put back what cti_setup found. */
+/* Put back what cti_setup found. Where that fails (the link) it stays owed: the next call tries again, set up
+ * or not, and the next cti_setup keeps it in mind. */
 enum corral_err cti_teardown(struct cti *cti, struct diag *d);
 bool cti_is_set_up(const struct cti *cti);
 

@@ -53,6 +53,7 @@ struct cti {
     struct cti_info info;
     uint32_t channel_mask;
     bool set_up;
+    bool owed;    /* what was found could not be put back: the link died */
     bool silent;  /* by cti_setup_silent */
     bool locked;  /* it was locked before we came */
     bool live;    /* what was found was in force: GLBEN, or somebody's claim */

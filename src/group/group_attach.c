@@ -117,6 +117,10 @@ enum corral_err group_refresh(struct group *g, struct diag *d)
         enum corral_err err = core_read_status(g->cores[i], false, &status, d);
         if (group_is_fatal(err))
             return err;
+        if (!err && !cti && core_cti(g->cores[i])) /* what could not be put back when the link went */
+            err = cti_teardown(core_cti(g->cores[i]), d);
+        if (group_is_fatal(err))
+            return err;
         if (err || !cti)
             continue;
         s->resets = status.resets;

@@ -368,12 +368,24 @@ static void fill_event(struct run *r, struct event *e)
 {
     struct group *g = r->g;
     bool any = false, software = false, stub = true;
+    int island = -1;
     for (size_t i = 0; i < g->count; i++) {
         struct core_status status;
         struct group_outcome *o = &r->outcomes[i];
         if (group_is_fatal(o->err))
             return;
-        enum corral_err err = core_read_status(g->cores[i], false, &status, NULL);
+        if (o->prepared && !o->by_software) {
+            /* Two islands took two pulses: that was not one trigger. */
+            software |= island >= 0 && g->seats[i].island != island;
+            island = g->seats[i].island;
+        }
+        struct diag why = DIAG_INIT;
+        enum corral_err err = core_read_status(g->cores[i], false, &status, &why);
+        if (group_is_fatal(err)) {
+            o->err = err;
+            o->why = why;
+            return;
+        }
         if (!err)
             e->halt.cores[i].state = status.state;
         e->halt.cores[i].restarted = o->restarted;

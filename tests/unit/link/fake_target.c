@@ -22,6 +22,11 @@
 static void halt(struct fake_target *t, size_t n, uint32_t dfsr);
 static void start(struct fake_target *t, size_t n);
 
+static bool joined(const struct fake_core *a, const struct fake_core *b)
+{
+    return !a->other_ctm && !b->other_ctm && a->ctm == b->ctm;
+}
+
 static void channel_event(struct fake_target *t, size_t from, uint32_t mask)
 {
     const struct fake_core *source = &t->core[from];
@@ -31,7 +36,7 @@ static void channel_event(struct fake_target *t, size_t from, uint32_t mask)
         struct fake_core *c = &t->core[n];
         uint32_t seen = mask;
         if (n != from)
-            seen = source->other_ctm || c->other_ctm ? 0 : mask & source->cti.gate;
+            seen = joined(source, c) ? mask & source->cti.gate : 0;
         if (!(c->cti.control & 1))
             continue;
         if (c->cti.outen[0] & seen) {
@@ -111,7 +116,7 @@ static bool channel_is_held(const struct fake_target *t, const struct fake_core 
 {
     for (size_t n = 0; n < t->count; n++) {
         const struct fake_core *s = &t->core[n];
-        if (s->level_halted && s->halted && (s->cti.inen[0] & c->cti.outen[0]))
+        if (s->level_halted && s->halted && (s == c || joined(s, c)) && (s->cti.inen[0] & c->cti.outen[0]))
             return true;
     }
     return (c->cti.appset & c->cti.outen[0]) != 0;
@@ -156,7 +161,7 @@ static uint32_t channels_in(const struct fake_target *t, size_t n)
     uint32_t seen = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct fake_core *s = &t->core[i];
-        if (i == n || s->other_ctm || t->core[n].other_ctm || !(s->cti.control & 1))
+        if (i == n || !joined(s, &t->core[n]) || !(s->cti.control & 1))
             continue;
         seen |= (s->cti.appset | (s->level_halted && s->halted ? s->cti.inen[0] : 0)) & s->cti.gate;
     }
@@ -271,6 +276,8 @@ static uint32_t read_word(struct fake_target *t, size_t n, uint32_t address)
     if (address >= 0xE0002008u && address < 0xE0002028u)
         return c->fp_comp[(address - 0xE0002008u) / 4];
     switch (address) {
+    case 0xE000ED00u:
+        return t->cpuid ? t->cpuid : t->code;
     case 0xE000EDF0u:
         return read_dhcsr(t, c);
     case 0xE000EDF8u:
@@ -304,6 +311,10 @@ static enum corral_err one(struct fake_target *t, struct link_access *a, uint32_
     bool write = a->op == LINK_MEM_WRITE;
     uint8_t *p = (uint8_t *)a->data + (size_t)i * a->size;
     host_clock_set(t->clock, host_clock_now(t->clock) + FAKE_ACCESS_NS);
+    if (t->link_dies && --t->link_dies == 0) {
+        t->link_dies = 1; /* it stays dead */
+        return diag_set(d, CORRAL_ERR_LINK_DOWN, "the probe went away");
+    }
     if (a->ap >= t->count || t->core[a->ap].faults ||
         (write && address == t->fault_write && a->ap == t->fault_ap))
         return diag_set(d, CORRAL_ERR_LINK_FAULT, "AP %u answered FAULT at address 0x%08x", a->ap, address);

@@ -9,7 +9,7 @@
 
 #include "link/link.h"
 
-#define FAKE_CORES     3
+#define FAKE_CORES     4
 #define FAKE_TRIGGERS  8
 #define FAKE_CHANNELS  4
 #define FAKE_MAX_LOG   8192
@@ -33,6 +33,7 @@ struct fake_core {
 
     /* what the test wants it to do */
     bool other_ctm;       /* not joined to the others */
+    unsigned ctm;         /* joined to those with the same number */
     bool blind;           /* its status registers do not show what goes in */
     bool level_halted;    /* the halted input is a level, not a pulse */
     bool stuck;           /* the debug request never drops */
@@ -68,8 +69,10 @@ struct fake_target {
     size_t log_count;
     uint32_t fault_write; /* a write to this address faults; 0 = none */
     uint32_t fault_ap;
-    uint16_t code;     /* what memory reads, halfword by halfword */
-    uint32_t ram_size; /* bytes at FAKE_RAM that keep what halfword writes put there */
+    uint32_t cpuid;     /* of all cores; 0 = as memory reads */
+    uint64_t link_dies; /* the so-manyth access from now on, and all after it, find no link; 0 = never */
+    uint16_t code;      /* what memory reads, halfword by halfword */
+    uint32_t ram_size;  /* bytes at FAKE_RAM that keep what halfword writes put there */
     uint16_t ram[64];
 };
 
