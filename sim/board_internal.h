@@ -56,6 +56,7 @@ enum board_demcr {
     DEMCR_VC_HARDERR = 1u << 10,
     DEMCR_MON_EN = 1u << 16,
     DEMCR_MON_PEND = 1u << 17,
+    DEMCR_MON_STEP = 1u << 18,
     DEMCR_MON_REQ = 1u << 19,
     DEMCR_TRCENA = 1u << 24,
 };
@@ -75,6 +76,7 @@ struct board_debug {
     enum board_step step;
     bool reset_seen;        /* S_RESET_ST */
     bool restarted;         /* S_RESTART_ST */
+    bool monitor_stepped;   /* MON_STEP: the one instruction was executed */
     uint64_t retired_seen;  /* cpu.instructions when DHCSR was last read */
     uint32_t reset_request; /* AIRCR bits written, to be carried out between instructions */
     uint64_t halted_at;     /* base tick of the last entry to debug state */

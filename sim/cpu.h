@@ -199,6 +199,9 @@ void cpu_set_event(struct cpu *c);
 /* Pend a synchronous fault-like exception from outside (DebugMonitor). Escalates to HardFault as usual. */
 void cpu_pend(struct cpu *c, enum cpu_exception number);
 
+/* Would exception `number`, were it pending, be taken now? */
+bool cpu_would_take(const struct cpu *c, enum cpu_exception number);
+
 /* Registers by DCRSR.REGSEL (0..15, 16 xPSR, 17 MSP, 18 PSP, 20 CONTROL:FAULTMASK:BASEPRI:PRIMASK; Armv8-M:
  * 30 MSPLIM, 31 PSPLIM). A selector that the core does not have reads as zero and ignores writes. */
 uint32_t cpu_get_register(const struct cpu *c, unsigned regsel);

@@ -52,6 +52,12 @@ static void log_change(struct board_core *k, bool halt, uint32_t dfsr)
     board_list_add(&k->board->log, &r, sizeof(r));
 }
 
+static bool monitor_steps(const struct board_core *k)
+{
+    const uint32_t both = DEMCR_MON_EN | DEMCR_MON_STEP;
+    return !debug_enabled(k) && (k->debug.demcr & both) == both;
+}
+
 void board_debug_arm(struct board_core *k)
 {
     const struct board_debug *g = &k->debug;
@@ -60,7 +66,7 @@ void board_debug_arm(struct board_core *k)
         on = edbgrq(k) || g->events || g->step != BOARD_STEP_NONE || (g->control & DHCSR_C_HALT);
     if (debug_enabled(k) || (g->demcr & DEMCR_MON_EN))
         on = on || (k->fpb.enabled && k->fpb.filter);
-    on = on || k->dwt.pc_match;
+    on = on || k->dwt.pc_match || monitor_steps(k);
     if (on)
         k->cpu.attention |= CPU_ATTN_DEBUG;
     else
@@ -125,8 +131,23 @@ bool board_debug_stop(struct board_core *k)
     return true;
 }
 
+/* MON_STEP: below DebugMonitor's priority one instruction, or the entry to an exception, then DebugMonitor.
+ */
+static void step_monitor(struct board_core *k)
+{
+    bool takes = cpu_would_take(&k->cpu, CPU_EXC_DEBUGMON), stepped = k->debug.monitor_stepped;
+    k->debug.monitor_stepped = takes && !stepped;
+    if (!takes || !stepped)
+        return;
+    k->debug.dfsr |= DFSR_HALTED;
+    k->cpu.sys_pending |= 1u << CPU_EXC_DEBUGMON;
+    cpu_update(&k->cpu);
+}
+
 bool board_debug_before(struct board_core *k)
 {
+    if (monitor_steps(k))
+        step_monitor(k);
     /* A pending exception goes first: the instruction at the pc is not executed now. */
     if (!(k->cpu.attention & CPU_ATTN_EXCEPTION)) {
         uint32_t pc = k->cpu.r[CPU_PC];
@@ -220,6 +241,7 @@ void board_debug_reset(struct board_core *k, bool power_on)
     g->control &= ~(uint32_t)DHCSR_C_HALT;
     g->step = BOARD_STEP_NONE;
     g->events = 0;
+    g->monitor_stepped = false;
     g->reset_request = 0;
     g->reset_seen = true;
     g->retired_seen = k->cpu.instructions;

@@ -325,6 +325,11 @@ void cpu_pend(struct cpu *c, enum cpu_exception number)
     cpu_update(c);
 }
 
+bool cpu_would_take(const struct cpu *c, enum cpu_exception number)
+{
+    return cpu_group_priority(c, priority_of(c, number)) < cpu_execution_priority(c, true);
+}
+
 /* An exception return that is not allowed: UsageFault, on the frame that is still there. */
 static unsigned invalid_return(struct cpu *c, uint32_t exc_return)
 {
