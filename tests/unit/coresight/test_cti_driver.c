@@ -313,6 +313,150 @@ static void test_integration_mode_is_refused(void **state)
     close_bench(&b);
 }
 
+/* 1.7: a lock that was closed is closed again; a claim tag is set where there is one, and taken back. */
+static void test_lock_and_claim_are_left_as_found(void **state)
+{
+    (void)state;
+    for (unsigned tags = 0; tags < 2; tags++) {
+        struct bench b = open_bench(USUAL, 7);
+        struct diag d = DIAG_INIT;
+        struct fake_cti *x = &b.t->core[0].cti;
+        x->has_lock = true;
+        x->claim_tags = tags ? 0xF : 0;
+        assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+        assert_true(x->unlocked);
+        assert_int_equal(x->claim, tags);
+        if (!tags)
+            assert_int_equal(fake_target_writes(b.t, REG(0xFA0), REG(0xFA4)), 0);
+        assert_int_equal(cti_teardown(b.cti, &d), CORRAL_OK);
+        assert_false(x->unlocked);
+        assert_int_equal(x->claim, 0);
+        close_bench(&b);
+    }
+}
+
+/* A1: a foreign channel on the core's own triggers is kept; one that is held or half connected is taken. */
+static void test_a1_foreign_channels_on_the_own_triggers(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    struct diag d = DIAG_INIT;
+    struct fake_cti *x = &b.t->core[0].cti;
+    uint32_t used = 0;
+    x->control = 1;
+    x->inen[0] = 8; /* halted stops a trace */
+    x->appset = 4;
+    assert_int_equal(cti_used_channels(b.cti, &used, &d), CORRAL_OK);
+    assert_int_equal(used, 0xC);
+    assert_int_equal(cti_setup(b.cti, 2, 0, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_why_refused(b.cti), CTI_REFUSAL_TAKEN);
+    assert_int_equal(x->appset, 4);
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+    assert_int_equal(x->inen[0], 9);
+    assert_int_equal(cti_arm(b.cti, false, &d), CORRAL_OK);
+    assert_int_equal(x->inen[0], 8);
+    assert_int_equal(x->appset, 4);
+    assert_int_equal(cti_teardown(b.cti, &d), CORRAL_OK);
+    assert_int_equal(x->inen[0], 8);
+    assert_int_equal(x->appset, 4);
+    close_bench(&b);
+}
+
+static void test_why_a_set_up_was_refused(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    struct diag d = DIAG_INIT;
+    assert_int_equal(cti_setup(b.cti, 4, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_why_refused(b.cti), CTI_REFUSAL_CHANNELS);
+    assert_int_equal(cti_setup(b.cti, 1, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_why_refused(b.cti), CTI_REFUSAL_CHANNELS);
+    assert_int_equal(b.t->log_count, 0);
+    b.t->core[0].cti.itctrl = 1;
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_why_refused(b.cti), CTI_REFUSAL_TEST_MODE);
+    b.t->core[0].cti.itctrl = 0;
+    b.t->core[0].cti_read_only = true;
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_why_refused(b.cti), CTI_REFUSAL_NOT_WRITABLE);
+    close_bench(&b);
+}
+
+/* What leads out of the core goes first and comes last, or its level would latch what it drives. */
+static void test_connections_are_made_and_taken_in_the_safe_order(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    struct diag d = DIAG_INIT;
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+    assert_int_equal(cti_engaged(b.cti), CTI_HALTED | CTI_REQUEST | CTI_RESTART);
+    size_t from = b.t->log_count;
+    assert_int_equal(cti_engage(b.cti, 0, &d), CORRAL_OK);
+    assert_int_equal(b.t->log_count, from + 3);
+    assert_int_equal(b.t->log[from].address, REG(0x020));
+    assert_int_equal(b.t->core[0].cti.outen[0], 0);
+    assert_int_equal(b.t->core[0].cti.outen[7], 0);
+    from = b.t->log_count;
+    assert_int_equal(cti_engage(b.cti, CTI_HALTED | CTI_REQUEST, &d), CORRAL_OK);
+    assert_int_equal(b.t->log_count, from + 2);
+    assert_int_equal(b.t->log[from + 1].address, REG(0x020));
+    assert_int_equal(cti_engage(b.cti, CTI_HALTED | CTI_REQUEST, &d), CORRAL_OK);
+    assert_int_equal(b.t->log_count, from + 2); /* nothing to change, nothing written */
+    close_bench(&b);
+}
+
+/* Set up silent: on, and nothing of ours connected; then the connections, with the CTI off meanwhile. */
+static void test_a_silent_set_up_connects_nothing(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    struct diag d = DIAG_INIT;
+    struct fake_cti *x = &b.t->core[0].cti;
+    for (size_t i = 0; i < 8; i++)
+        x->inen[i] = x->outen[i] = 0xF;
+    assert_int_equal(cti_setup_silent(b.cti, 0, 1, &d), CORRAL_OK);
+    assert_int_equal(x->control, 1);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(x->inen[i], 0);
+        assert_int_equal(x->outen[i], 0);
+    }
+    assert_int_equal(cti_setup_silent(b.cti, 0, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_setup(b.cti, 0, 2, &d), CORRAL_ERR_CTI_UNUSABLE);
+    size_t from = b.t->log_count;
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+    assert_int_equal(b.t->log[from].address, REG(0x000));
+    assert_int_equal(b.t->log[from].value, 0);
+    assert_int_equal(x->inen[0], 1);
+    assert_int_equal(x->outen[7], 2);
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_ERR_CTI_UNUSABLE);
+    assert_int_equal(cti_teardown(b.cti, &d), CORRAL_OK);
+    assert_int_equal(x->inen[3], 0xF); /* as found before both */
+    close_bench(&b);
+}
+
+/* 1.4.3: what is asserted is acknowledged while the CTI is on, and looked at again once it is off. */
+static void test_a25_a_level_of_its_own_does_not_stick_at_teardown(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    struct diag d = DIAG_INIT;
+    struct fake_core *c = &b.t->core[0];
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+    c->level_halted = true;
+    c->control = 1;
+    fake_target_stop(b.t, 0, 2);
+    assert_int_equal(c->cti.out, 1);
+    assert_int_equal(cti_acknowledge(b.cti, &d), CORRAL_ERR_CTI_STUCK);
+    assert_int_equal(cti_teardown(b.cti, &d), CORRAL_OK);
+    assert_int_equal(c->cti.out, 0);
+    assert_int_equal(c->cti.control, 0);
+    c->stuck = true;
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+    c->cti.out = 1;
+    assert_int_equal(cti_teardown(b.cti, &d), CORRAL_ERR_CTI_STUCK);
+    close_bench(&b);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -333,6 +477,12 @@ int main(void)
         cmocka_unit_test(test_a13_a_reset_that_took_the_mapping_is_noticed),
         cmocka_unit_test(test_a25_teardown_leaves_no_latch),
         cmocka_unit_test(test_integration_mode_is_refused),
+        cmocka_unit_test(test_lock_and_claim_are_left_as_found),
+        cmocka_unit_test(test_a1_foreign_channels_on_the_own_triggers),
+        cmocka_unit_test(test_why_a_set_up_was_refused),
+        cmocka_unit_test(test_connections_are_made_and_taken_in_the_safe_order),
+        cmocka_unit_test(test_a_silent_set_up_connects_nothing),
+        cmocka_unit_test(test_a25_a_level_of_its_own_does_not_stick_at_teardown),
     };
     return cmocka_run_group_tests_name("coresight-cti", tests, NULL, NULL);
 }
