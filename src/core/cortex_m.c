@@ -479,9 +479,16 @@ static enum corral_err confirm_run(struct core *c, bool *restarted, struct diag 
     *restarted = false;
     for (unsigned i = 0;; i++) {
         uint32_t dhcsr = 0, dfsr = 0;
-        enum corral_err err = cortex_m_read_dhcsr(c, &dhcsr, d);
+        struct diag why = DIAG_INIT;
+        enum corral_err err = cortex_m_read_dhcsr(c, &dhcsr, &why);
         if (!err && (dhcsr & S_HALT)) /* again, if there is a new reason */
-            err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, d);
+            err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, &why);
+        if (err == CORRAL_ERR_LINK_WAIT && !link_deadline_passed(c->link)) {
+            *restarted = true; /* in debug state it had a clock: it ran into a sleep without one (A11) */
+            return CORRAL_OK;
+        }
+        if (err && d)
+            *d = why;
         if (err)
             return err;
         if (!(dhcsr & S_HALT) || proves_restart(m, dfsr)) {
