@@ -21,7 +21,8 @@
 enum { IR_ABORT = 0x8, IR_DPACC = 0xA, IR_APACC = 0xB };
 enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
 enum { AP_TAR = 0x4 };
-enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2 };
+/* A port of version 3 (ADIv6) tells OK from FAULT here; what ends an access finds faults on both kinds. */
+enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2, JTAG_OK_V3 = 4 };
 
 #define CTRL_ORUNDETECT 0x01u
 #define CTRL_STICKYORUN 0x02u
@@ -57,10 +58,10 @@ struct jtag {
     /* Writes that go out with what comes next, see may_wait. */
     unsigned queued, queued_scan[QUEUE];
     bool queued_ap;
-    bool quiet;    /* the last AP access is known to have ended */
-    bool careful;  /* a port that says WAIT where nothing is under way: nothing is queued any more */
-    uint32_t bank; /* SELECT's, of AP registers */
-    bool lost;     /* an acknowledge that is none: the TAP must be reset */
+    bool quiet;             /* the last AP access is known to have ended */
+    bool careful;           /* a port that says WAIT where nothing is under way: nothing is queued any more */
+    uint32_t bank, dp_bank; /* SELECT's, of AP and DP registers */
+    bool lost;              /* an acknowledge that is none: the TAP must be reset */
     struct diag why;
 };
 
@@ -92,6 +93,8 @@ static bool take(struct jtag *j, unsigned scan, struct answer *a)
     uint64_t bits = jtag_wire_value(j->wire, scan);
     a->ack = (unsigned)(bits & 7u);
     a->data = (uint32_t)(bits >> 3);
+    if (a->ack == JTAG_OK_V3)
+        a->ack = JTAG_OK_FAULT;
     if (a->ack == JTAG_OK_FAULT || a->ack == JTAG_WAIT)
         return true;
     j->lost = true;
@@ -283,7 +286,7 @@ static enum dap_ack read_dp(struct jtag *j, uint8_t addr, uint32_t *value)
     *value = b.data;
     /* The first debug ports have no DPIDR behind JTAG; their IDCODE says the same. */
     const struct link_jtag_info *info = jtag_wire_info(j->wire);
-    if (addr == DP_DPIDR && b.data == 0)
+    if (addr == DP_DPIDR && j->dp_bank == 0 && b.data == 0)
         *value = info->idcode[info->dap];
     return DAP_ACK_OK;
 }
@@ -322,8 +325,10 @@ static enum dap_ack jtag_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32
     if (ap && read)
         return read_ap(j, addr, value);
     j->read_taken = false;
-    if (!ap && !read && addr == DP_SELECT)
+    if (!ap && !read && addr == DP_SELECT) {
         j->bank = *value & 0xF0u;
+        j->dp_bank = *value & 0xFu;
+    }
     if (!read && may_wait(j, ap, addr)) {
         queue(j, ap, addr, *value);
         return DAP_ACK_OK;
@@ -335,7 +340,7 @@ static enum dap_ack jtag_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32
     if (addr == DP_ABORT)
         return abort_access(j, *value);
     uint32_t data = *value;
-    if (addr == DP_CTRL_STAT) { /* as on SWD, where sticky bits cannot be written */
+    if (addr == DP_CTRL_STAT && j->dp_bank == 0) { /* as on SWD, where sticky bits cannot be written */
         data &= ~(CTRL_STICKY | CTRL_WDATAERR | CTRL_ORUNDETECT);
         j->ctrl = data;
     }
@@ -504,7 +509,9 @@ struct link *link_jtag_open(const char *spec, const struct link_options *options
     j->clock = clock;
     j->wire = jtag_wire_open(words, link_tcp_open_limit(options), d);
     uint32_t ctrl = 0;
-    if (j->wire && read_dp(j, DP_CTRL_STAT, &ctrl) == DAP_ACK_NONE) {
+    /* The bank of DP registers may be anything that was left; without one this changes nothing. */
+    if (j->wire &&
+        (simple(j, false, DP_SELECT, 0) == DAP_ACK_NONE || read_dp(j, DP_CTRL_STAT, &ctrl) == DAP_ACK_NONE)) {
         jtag_explain(j, d);
         jtag_close(j);
         return NULL;

@@ -280,7 +280,7 @@ static bool bench_place(enum place_kind kind, const char *corral, const char *op
     close(mkstemp(control)); /* a name that is free */
     unlink(control);
     snprintf(more, sizeof(more), "--control %s", control);
-    bool good = place_start(&p, kind, corral, openocd, more, &d);
+    bool good = place_start(&p, kind, corral, openocd, kind == PLACE_SIM ? NULL : more, &d);
     if (good && kind != PLACE_SIM) {
         uint16_t *port = kind == PLACE_OPENOCD ? &p.tcl : &p.port;
         relayed = good = relay_start(&relay, *port, kind == PLACE_JTAG);

@@ -135,6 +135,7 @@ bool place_start(struct place *p, enum place_kind kind, const char *corral, cons
                  const char *more, struct diag *d)
 {
     *p = (struct place){.kind = kind, .name = kinds[kind].name, .said = {-1, -1}};
+    snprintf(p->more, sizeof(p->more), "%s", more ? more : "");
     if (kind == PLACE_SIM)
         return true;
     if (!start_board(p, corral, more, d))
@@ -153,7 +154,8 @@ bool place_link(struct place *p, const struct link_options *options, struct diag
     switch (p->kind) {
     case PLACE_SIM:
         snprintf(p->spec, sizeof(p->spec), "sim");
-        p->link = link_sim_open(&(struct link_sim_options){.clock = p->clock}, d);
+        p->link = link_sim_open(
+            &(struct link_sim_options){.clock = p->clock, .board = p->more[0] ? p->more : NULL}, d);
         break;
     case PLACE_JTAG:
         snprintf(p->spec, sizeof(p->spec), "jtag:127.0.0.1:%u", p->port);
@@ -216,8 +218,12 @@ bool place_let_pass(struct place *p, unsigned ms)
         return true;
     }
     for (unsigned i = 0; i < (ms + 1) / 2; i++) {
-        struct link_access a = {
-            .op = LINK_MEM_READ, .size = 4, .ap = 0, .address = 0x20070000u, .count = WORDS, .data = words};
+        struct link_access a = {.op = LINK_MEM_READ,
+                                .size = 4,
+                                .ap = p->ap,
+                                .address = 0x20070000u,
+                                .count = WORDS,
+                                .data = words};
         if (link_execute(p->link, &a, 1, NULL) != CORRAL_OK)
             return false;
     }

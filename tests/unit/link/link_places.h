@@ -28,11 +28,13 @@ struct place {
     struct host_clock *clock;
     struct link *link;
     uint16_t port; /* of the front in use */
+    uint32_t ap;   /* an access port whose memory may be read for time to pass: 0, unless it is set */
     uint16_t tcl;  /* of a running OpenOCD */
     pid_t board, openocd;
     int said[2];           /* what the two say on stderr, or -1 */
     char config[40];       /* OpenOCD's, "" = none */
     char spec[80];         /* the link's words */
+    char more[120];        /* the board's switches */
     const char *board_exe; /* of `corral` */
 };
 

@@ -32,7 +32,7 @@
 #define DCRSR_R(n)  (n)
 
 static const char *corral, *openocd;
-static char expected[16384]; /* what the first link said */
+static char expected[16384]; /* what the board in this process said, of the switches of now */
 
 struct findings {
     char text[16384];
@@ -85,6 +85,7 @@ static void check_scan(struct findings *f)
         assert_non_null(f->core[i]);
     }
     cs_topology_free(t);
+    f->place.ap = core_ap(f->core[0]);
     f->group = group_new(f->core, 2, NULL, "group");
     assert_non_null(f->group);
 }
@@ -157,13 +158,14 @@ static void check_memory(struct findings *f)
     struct link *link = f->place.link;
     for (uint32_t i = 0; i < WORDS; i++)
         out[i] = i * 0x9E3779B9u;
-    for (uint32_t ap = 0; ap < 2; ap++) {
+    for (size_t core = 0; core < 2; core++) {
+        uint32_t ap = core_ap(f->core[core]), other = core_ap(f->core[1 - core]);
         uint8_t b = 0;
         uint16_t h = 0xBEEF, hb = 0;
         uint32_t w = 0;
         struct link_access blocks[] = {
             {.op = LINK_MEM_WRITE, .size = 4, .ap = ap, .address = SRAM + 8, .count = WORDS, .data = out},
-            {.op = LINK_MEM_READ, .size = 4, .ap = 1 - ap, .address = SRAM + 8, .count = WORDS, .data = in}};
+            {.op = LINK_MEM_READ, .size = 4, .ap = other, .address = SRAM + 8, .count = WORDS, .data = in}};
         memset(in, 0, sizeof(in));
         must(f, "blocks", link_execute(link, blocks, 2, &f->d));
         assert_memory_equal(in, out, sizeof(out));
@@ -190,7 +192,8 @@ static void check_memory(struct findings *f)
 static void check_faults(struct findings *f)
 {
     struct link *link = f->place.link;
-    for (uint32_t ap = 0; ap < 2; ap++) {
+    for (size_t core = 0; core < 2; core++) {
+        uint32_t ap = core_ap(f->core[core]);
         uint32_t v = 0x5555AAAA, w = 0, good = 1;
         enum corral_err read = link_read32(link, ap, NOWHERE, &v, &f->d);
         bool named = strstr(f->d.message, "0x70000000") != NULL;
@@ -211,7 +214,7 @@ static void check_faults(struct findings *f)
     uint32_t v;
     enum corral_err err = link_read32(link, 7, SRAM, &v, &f->d);
     say(f, "no AP: %s\n", corral_err_name(err));
-    must(f, "after an AP that is not there", link_read32(link, 0, SRAM, &v, &f->d));
+    must(f, "after an AP that is not there", link_read32(link, f->place.ap, SRAM, &v, &f->d));
 }
 
 /* Core 0 runs into a breakpoint at its SysTick handler; with sync the other core stops with it. */
@@ -219,7 +222,7 @@ static void check_breakpoint(struct findings *f, bool sync)
 {
     struct event e;
     uint32_t handler = 0;
-    must(f, "vector", link_read32(f->place.link, 0, VECTORS + 4 * SYSTICK, &handler, &f->d));
+    must(f, "vector", link_read32(f->place.link, f->place.ap, VECTORS + 4 * SYSTICK, &handler, &f->d));
     handler &= ~1u;
     must(f, "breakpoint", core_set_breakpoint(f->core[0], handler, &f->d));
     must(f, "run", group_run(f->group, 1, &e, &f->d));
@@ -256,8 +259,11 @@ static void check_log(struct findings *f)
     struct heard heard = {0};
     struct event_bus *bus = event_bus_new();
     assert_int_equal(event_bus_attach(bus, sink_new(&ops, &heard, 4096), &f->d), CORRAL_OK);
-    struct tlog_consumer_options o = {
-        .stream = "log", .core = "core1", .ap = 1, .address = LOG_BUFFER1, .capacity = LOG_SIZE};
+    struct tlog_consumer_options o = {.stream = "log",
+                                      .core = "core1",
+                                      .ap = core_ap(f->core[1]),
+                                      .address = LOG_BUFFER1,
+                                      .capacity = LOG_SIZE};
     struct tlog_consumer *c = tlog_consumer_new(&o, bus, &f->d);
     struct tlog_consumer_stats stats = {0};
     struct event e;
@@ -284,10 +290,10 @@ static void check_sync(struct findings *f)
     must(f, "sync off", group_disable_sync(f->group, &f->d));
 }
 
-static void run_all(enum place_kind kind)
+static void run_all(enum place_kind kind, const char *board)
 {
     struct findings f = {.d = DIAG_INIT};
-    if (!place_open(&f.place, kind, corral, openocd, NULL, &f.d)) {
+    if (!place_open(&f.place, kind, corral, openocd, board, &f.d)) {
         place_close(&f.place);
         fail_msg("%s", f.d.message);
     }
@@ -306,7 +312,7 @@ static void run_all(enum place_kind kind)
     place_close(&f.place);
     if (getenv("LINKS_VERBOSE"))
         printf("# %s\n", f.text);
-    if (!expected[0])
+    if (kind == PLACE_SIM)
         strcpy(expected, f.text);
     else
         assert_string_equal(f.text, expected);
@@ -324,7 +330,7 @@ static void without_openocd(void)
 static void test_sim(void **state)
 {
     (void)state;
-    run_all(PLACE_SIM);
+    run_all(PLACE_SIM, NULL);
     /* what the others are compared with is itself as it must be */
     static const char *const words[] = {"found: halt, by mechanism 0; core0 running -; core1 running -\n",
                                         "core0 halted request first; core1 halted request\n",
@@ -347,27 +353,48 @@ static void test_sim(void **state)
 static void test_jtag(void **state)
 {
     (void)state;
-    run_all(PLACE_JTAG);
+    run_all(PLACE_JTAG, NULL);
 }
 
 static void test_cmsis_dap_tcp(void **state)
 {
     (void)state;
-    run_all(PLACE_CMSIS_DAP);
+    run_all(PLACE_CMSIS_DAP, NULL);
 }
 
 static void test_openocd(void **state)
 {
     (void)state;
     without_openocd();
-    run_all(PLACE_OPENOCD);
+    run_all(PLACE_OPENOCD, NULL);
 }
 
 static void test_openocd_spawn(void **state)
 {
     (void)state;
     without_openocd();
-    run_all(PLACE_OPENOCD_SPAWN);
+    run_all(PLACE_OPENOCD_SPAWN, NULL);
+}
+
+/* A port of version 3: APs by their addresses, other acknowledges on JTAG. OpenOCD 0.12 knows none. */
+static void test_adiv6(void **state)
+{
+    (void)state;
+    run_all(PLACE_SIM, "--adiv6");
+    if (!strstr(expected, "AP 8192 34770008 e00ff003") || !strstr(expected, "core1 AP 16384"))
+        fail_msg("not an ADIv6 board: %s", expected);
+    run_all(PLACE_JTAG, "--adiv6");
+    run_all(PLACE_CMSIS_DAP, "--adiv6");
+}
+
+/* HALTED as a level, unlike cores and clocks. */
+static void test_a_mixed_board(void **state)
+{
+    static const char switches[] = "--identity m33,m0plus --level-halted --core-hz 150000000,48000000";
+    (void)state;
+    run_all(PLACE_SIM, switches);
+    run_all(PLACE_JTAG, switches);
+    run_all(PLACE_CMSIS_DAP, switches);
 }
 
 int main(int argc, char **argv)
@@ -375,7 +402,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sim),           cmocka_unit_test(test_jtag),
         cmocka_unit_test(test_cmsis_dap_tcp), cmocka_unit_test(test_openocd),
-        cmocka_unit_test(test_openocd_spawn),
+        cmocka_unit_test(test_openocd_spawn), cmocka_unit_test(test_adiv6),
+        cmocka_unit_test(test_a_mixed_board),
     };
     corral = argc > 1 ? argv[1] : "corral";
     openocd = argc > 2 ? argv[2] : NULL;
