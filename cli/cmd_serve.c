@@ -25,6 +25,7 @@ enum {
     OPT_NO_SYNC,
     OPT_LISTEN,
     OPT_ON_DETACH,
+    OPT_RUN,
     OPT_NO_LOG,
     OPT_PROFILE,
     OPT_CAPTURE,
@@ -39,6 +40,7 @@ static const struct option options[] = {
     {"no-sync", no_argument, NULL, OPT_NO_SYNC},
     {"listen", required_argument, NULL, OPT_LISTEN},
     {"on-detach", required_argument, NULL, OPT_ON_DETACH},
+    {"run", no_argument, NULL, OPT_RUN},
     {"no-log", no_argument, NULL, OPT_NO_LOG},
     {"profile", required_argument, NULL, OPT_PROFILE},
     {"capture", required_argument, NULL, OPT_CAPTURE},
@@ -50,7 +52,7 @@ static const struct option options[] = {
 
 struct serve_options {
     struct session_serve_options serve;
-    bool sync_set, no_log;
+    bool sync_set, run, no_log;
     char *profile; /* ADDR, cut off at its colon */
     int profile_port;
     const char *capture;
@@ -118,6 +120,9 @@ static int take_option(struct cli *cli, const struct cli_command *command, int c
         break;
     case OPT_ON_DETACH:
         good = take_on_detach(cli, command, &o->serve.on_detach);
+        break;
+    case OPT_RUN:
+        o->run = true;
         break;
     case OPT_NO_LOG:
         o->no_log = true;
@@ -197,6 +202,17 @@ static void say_ports(const struct serving *v)
                 session_serve_port(v->server, GDB_ALL_CORES));
 }
 
+/* A board that this command has switched on waits for gdb at its first instruction: its program is there to
+ * be debugged. Any other target is left as it is. */
+static enum corral_err begin(struct serving *v, struct diag *d)
+{
+    struct event event;
+    struct group_reset reset = {.how = CORE_RESET_SYSTEM, .halt = true};
+    if (!session_is_board(v->s) || v->o->run)
+        return cli_warm_up(v->s, d);
+    return session_reset(v->s, &reset, &event, d);
+}
+
 static enum corral_err start(struct serving *v, struct diag *d)
 {
     struct session_serve_options serve = v->o->serve;
@@ -217,7 +233,7 @@ static enum corral_err start(struct serving *v, struct diag *d)
     if (!err)
         err = session_connect(v->s, d);
     if (!err)
-        err = cli_warm_up(v->s, d);
+        err = begin(v, d);
     if (!err && !v->o->no_log)
         err = session_start_logs(v->s, d);
     if (!err && v->o->profile)
@@ -281,7 +297,7 @@ const struct cli_command cmd_serve = {
     .summary = "own the link: gdb on a port a core, log, profile and events at once",
     .help =
         "Usage: corral [--link LINK] [--json] serve [--gdb-port P] [--gdb-all P] [--sync | --no-sync]\n"
-        "                   [--core NAME]... [--listen ADDR] [--on-detach HOW] [--no-log]\n"
+        "                   [--core NAME]... [--listen ADDR] [--on-detach HOW] [--run] [--no-log]\n"
         "                   [--profile ADDR:PORT] [--capture FILE.pcapng]\n"
         "\n"
         "Serves gdb until SIGINT or SIGTERM: the first core on port P (default 3333), the next one on P+1\n"
@@ -298,6 +314,9 @@ const struct cli_command cmd_serve = {
         "  --listen ADDR       listen there (default 127.0.0.1, which only this machine reaches)\n"
         "  --on-detach HOW     what becomes of the cores when the last gdb leaves: as-found (default),\n"
         "                      resume, or keep (as they are then)\n"
+        "  --run               the virtual board of --link sim, which this command switches on, runs at "
+        "once;\n"
+        "                      without it its cores wait at their first instruction\n"
         "  --no-log            leave the firmware's log alone\n"
         "  --profile ADDR:PORT collect profile packets there, too\n"
         "  --capture FILE      write raw input, halts and runs into this pcapng file\n"

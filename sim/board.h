@@ -69,6 +69,11 @@ const struct board_config *board_get_config(const struct board *b);
 enum corral_err board_load_elf(struct board *b, unsigned core, const uint8_t *image, size_t size,
                                struct diag *d);
 
+/* Put bytes into core `core`'s flash, or erase them (`data` NULL): what a maker's programmer does, in no
+ * time. Nothing is reset. CORRAL_ERR_USAGE, and nothing changed, for what is not all in flash. */
+enum corral_err board_program_flash(struct board *b, unsigned core, uint32_t address, const uint8_t *data,
+                                    size_t size, struct diag *d);
+
 /* Power-on reset of cores, peripherals and debug logic. Tick count and logs go on. */
 void board_reset(struct board *b);
 

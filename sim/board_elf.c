@@ -144,3 +144,23 @@ enum corral_err board_load_elf(struct board *b, unsigned core, const uint8_t *im
     board_do_resets(b);
     return CORRAL_OK;
 }
+
+enum corral_err board_program_flash(struct board *b, unsigned core, uint32_t address, const uint8_t *data,
+                                    size_t size, struct diag *d)
+{
+    uint32_t base = address >= BOARD_FLASH_BASE ? BOARD_FLASH_BASE : BOARD_FLASH_ALIAS;
+    uint32_t offset = address - base;
+    if (core >= BOARD_CORES)
+        return diag_set(d, CORRAL_ERR_NO_CORE, "the board has no core %u", core);
+    if (offset > BOARD_FLASH_SIZE || size > BOARD_FLASH_SIZE - offset)
+        return diag_set(d, CORRAL_ERR_USAGE, "%zu bytes at 0x%08" PRIx32 " are not all in flash", size,
+                        address);
+    struct board_core *k = &b->core[core];
+    if (data)
+        memcpy(k->flash + offset, data, size);
+    else
+        memset(k->flash + offset, 0xFF, size);
+    /* An instruction that begins before the change may reach into it. */
+    memset(k->decoded, 0, BOARD_FLASH_SIZE / 2 * sizeof(*k->decoded));
+    return CORRAL_OK;
+}

@@ -45,9 +45,16 @@ static void show_sync(struct gdb_client *c)
     }
 }
 
+/* Who asked for a stop knows of it: the next resume is meant. */
+static enum corral_err knows(struct gdb_client *c, enum corral_err err)
+{
+    c->seen_epoch = gdb_domain_of(c->hub, c->registers_of)->epoch;
+    return err;
+}
+
 static enum corral_err do_halt(struct gdb_client *c, struct diag *d)
 {
-    return gdb_hub_halt(c->hub, c->registers_of, d);
+    return knows(c, gdb_hub_halt(c->hub, c->registers_of, d));
 }
 
 static enum corral_err do_reset(struct gdb_client *c, struct diag *d)
@@ -57,7 +64,7 @@ static enum corral_err do_reset(struct gdb_client *c, struct diag *d)
 
 static enum corral_err do_reset_halt(struct gdb_client *c, struct diag *d)
 {
-    return gdb_hub_reset(c->hub, c->registers_of, true, d);
+    return knows(c, gdb_hub_reset(c->hub, c->registers_of, true, d));
 }
 
 static enum corral_err do_sync_on(struct gdb_client *c, struct diag *d)

@@ -4,8 +4,8 @@
  * sheet 10.4, cases D12 to D15.
  *
  * gdb takes its breakpoints away at every stop and puts them back before it resumes. Another client may start
- * the cores in between: so one that was taken away while its core was halted stays armed until this client
- * resumes without it.
+ * the cores in between: so, where there is another, one that was taken away while its core was halted stays
+ * armed until this client resumes without it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,7 @@ void gdb_points_request(struct gdb_client *client, const struct gdb_request *r)
         struct gdb_point *there = find(client, &want);
         if (r->breakpoint.insert)
             err = insert(client, &want, &d);
-        else if (there && gdb_domain_of(client->hub, core)->running)
+        else if (there && (gdb_domain_of(client->hub, core)->running || gdb_client_alone(client)))
             err = take_away(client, there, &d); /* effective at once, without a stop (D15) */
         else if (there)
             there->removed = true;

@@ -331,6 +331,19 @@ enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *
     return err;
 }
 
+bool link_has_flash(const struct link *link)
+{
+    return link->backend->flash != NULL;
+}
+
+enum corral_err link_flash(struct link *link, enum link_flash_op op, uint32_t ap, uint64_t address,
+                           const uint8_t *data, size_t size, struct diag *d)
+{
+    if (!link->backend->flash)
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "link '%s' cannot program flash", link->name);
+    return link->backend->flash(link->ctx, op, ap, address, data, size, d);
+}
+
 enum corral_err link_start_wire_log(struct link *link, const char *path, struct diag *d)
 {
     struct wire_log *log = wire_log_open(path, d);

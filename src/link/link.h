@@ -112,6 +112,15 @@ bool link_wire_log_stopped(struct link *link, struct diag *d);
 enum corral_err link_add_nested_ap(struct link *link, uint32_t ap, uint32_t parent, uint64_t address,
                                    struct diag *d);
 
+/*
+ * Program flash seen through AP `ap`, where the link can: erase `size` bytes at `address` (`data` NULL),
+ * write them, and after the last one finish. CORRAL_ERR_UNSUPPORTED where it cannot. Not in a wire log.
+ */
+enum link_flash_op { LINK_FLASH_ERASE, LINK_FLASH_WRITE, LINK_FLASH_DONE };
+bool link_has_flash(const struct link *link);
+enum corral_err link_flash(struct link *link, enum link_flash_op op, uint32_t ap, uint64_t address,
+                           const uint8_t *data, size_t size, struct diag *d);
+
 /* Forget cached SELECT, CSW and TAR (after a reset, or when another tool used the port). */
 void link_forget(struct link *link);
 

@@ -37,6 +37,9 @@ struct link_backend {
     void (*set_deadline)(void *ctx, int64_t when);
     /* Optional: accesses were refused because that time had passed. */
     void (*refused_late)(void *ctx);
+    /* Optional: see link_flash. */
+    enum corral_err (*flash)(void *ctx, enum link_flash_op op, uint32_t ap, uint64_t address,
+                             const uint8_t *data, size_t size, struct diag *d);
     uint64_t (*wire_clocks)(void *ctx);
     void (*close)(void *ctx);
 };

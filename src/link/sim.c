@@ -109,6 +109,24 @@ static enum corral_err sim_drive_reset(void *ctx, bool asserted, struct diag *d)
     return CORRAL_OK;
 }
 
+/* The AP's number, or under ADIv6 its base. */
+static unsigned core_of_ap(const struct board *b, uint32_t ap)
+{
+    return board_get_config(b)->adiv6 ? ap / BOARD_AP6_BASE(0) - 1 : ap;
+}
+
+static enum corral_err sim_flash(void *ctx, enum link_flash_op op, uint32_t ap, uint64_t address,
+                                 const uint8_t *data, size_t size, struct diag *d)
+{
+    struct sim_link *s = ctx;
+    if (op == LINK_FLASH_DONE)
+        return CORRAL_OK;
+    if (address > UINT32_MAX)
+        return diag_set(d, CORRAL_ERR_USAGE, "the board has no flash above 4 GiB");
+    return board_program_flash(s->board, core_of_ap(s->board, ap), (uint32_t)address,
+                               op == LINK_FLASH_WRITE ? data : NULL, size, d);
+}
+
 static uint64_t sim_wire_clocks(void *ctx)
 {
     const struct sim_link *s = ctx;
@@ -135,6 +153,7 @@ static const struct link_backend sim_backend = {
     .dap_posted = sim_dap_posted,
     .explain = sim_explain,
     .drive_reset = sim_drive_reset,
+    .flash = sim_flash,
     .wire_clocks = sim_wire_clocks,
     .close = sim_close,
 };

@@ -55,6 +55,39 @@ static enum corral_err monitor(void *ctx, size_t core, const char *words,
     return CORRAL_OK;
 }
 
+/* Flash, where the link can program it. On the link's thread. */
+static enum corral_err program(struct session *s, enum link_flash_op op, size_t core, uint64_t address,
+                               const uint8_t *data, size_t size, struct diag *d)
+{
+    struct core *c = s->cores[core];
+    return link_flash(core_link(c), op, core_ap(c), address, data, size, d);
+}
+
+static enum corral_err flash_erase(void *ctx, size_t core, uint64_t address, uint64_t size, struct diag *d)
+{
+    if (size > UINT32_MAX)
+        return diag_set(d, CORRAL_ERR_USAGE, "that is more than there can be");
+    return program(ctx, LINK_FLASH_ERASE, core, address, NULL, (size_t)size, d);
+}
+
+static enum corral_err flash_write(void *ctx, size_t core, uint64_t address, const uint8_t *data, size_t size,
+                                   struct diag *d)
+{
+    return program(ctx, LINK_FLASH_WRITE, core, address, data, size, d);
+}
+
+static enum corral_err flash_done(void *ctx, size_t core, struct diag *d)
+{
+    return program(ctx, LINK_FLASH_DONE, core, 0, NULL, 0, d);
+}
+
+static enum corral_err ask_flash(struct link *link, void *ctx, struct diag *d)
+{
+    (void)d;
+    *(bool *)ctx = link_has_flash(link);
+    return CORRAL_OK;
+}
+
 struct session_server *session_serve_start(struct session *s, const struct session_serve_options *o,
                                            struct diag *d)
 {
@@ -88,6 +121,9 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
                 .command = monitor,
                 .command_ctx = server},
     };
+    bool has_flash = false;
+    if (session_call(s, ask_flash, &has_flash, NULL) == CORRAL_OK && has_flash)
+        options.hub.flash = (struct gdb_flash){flash_erase, flash_write, flash_done, s};
     server->gdb = gdb_server_start(&options, d);
     if (!server->gdb) {
         free(server);
