@@ -370,6 +370,179 @@ static void test_a_core_that_faults_has_no_power(void **state)
     close_bench(&b);
 }
 
+#define M4_R0P1  0x410FC241u
+#define M7_R0P1  0x410FC271u
+#define M7_R1P2  0x411FC272u
+#define M33_R0P3 0x410FD213u
+
+/* Sheet 3.2, erratum 3092511: the core says breakpoint, and stands where there is none. */
+static void test_m7_a_halt_at_no_breakpoint_is_false(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t cpuid, dfsr, comparator;
+        uint16_t code;
+        bool is_false;
+    } cases[] = {
+        {M7_R1P2, 0x02, 0, 0x46C0, true},           {M7_R0P1, 0x02, 0x08000105, 0x46C0, true},
+        {M7_R1P2, 0x02, 0x08000101, 0x46C0, false}, /* another tool's comparator */
+        {M7_R1P2, 0x02, 0, 0xBE42, false},          /* the program's own */
+        {M7_R1P2, 0x06, 0, 0x46C0, false},          /* it had a watchpoint, too */
+        {M7_R1P2, 0x12, 0, 0x46C0, false},          /* and here it was asked to by another core */
+        {M7_R1P2, 0x01, 0, 0x46C0, false},          {M4_R0P1, 0x02, 0, 0x46C0, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b = open_bench();
+        struct diag d = DIAG_INIT;
+        struct core_status s;
+        b.t->cpuid = cases[i].cpuid;
+        b.t->code = cases[i].code;
+        b.f->fp_comp[3] = cases[i].comparator;
+        fake_target_stop(b.t, 0, cases[i].dfsr);
+        assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+        assert_int_equal(s.state, CORE_HALTED);
+        assert_int_equal(s.false_halt, cases[i].is_false);
+        assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+        assert_int_equal(s.false_halt, cases[i].is_false); /* as often as asked */
+        assert_int_equal(core_prepare_run(b.core, &d), CORRAL_OK);
+        fake_target_stop(b.t, 0, 0x01);
+        assert_int_equal(core_resume(b.core, &d), CORRAL_OK);
+        assert_int_equal(core_request_halt(b.core, &d), CORRAL_OK);
+        assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+        assert_false(s.false_halt); /* that was the last halt's */
+        close_bench(&b);
+    }
+}
+
+/* A breakpoint that is taken away while the core stands on it was there. */
+static void test_m7_a_cleared_breakpoint_makes_no_halt_false(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    struct core_status s;
+    b.t->cpuid = M7_R1P2;
+    assert_int_equal(core_set_breakpoint(b.core, 0x08000100, &d), CORRAL_OK);
+    fake_target_stop(b.t, 0, 0x02);
+    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+    assert_false(s.false_halt);
+    assert_int_equal(core_clear_breakpoint(b.core, 0x08000100, &d), CORRAL_OK);
+    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+    assert_false(s.false_halt);
+    close_bench(&b);
+}
+
+/* Sheet 3.2: M7 r0p0 and r0p1 take an interrupt in a masked step. */
+static void test_m7_r0p1_a_step_into_an_interrupt_is_false(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t cpuid, takes;
+        bool is_false;
+    } cases[] = {
+        {M7_R0P1, 15, true}, {M7_R0P1, 16 + 7, true}, {M7_R0P1, 11, false}, /* SVC: the instruction's own */
+        {M7_R0P1, 0, false}, {M7_R1P2, 15, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b = open_bench();
+        struct diag d = DIAG_INIT;
+        struct core_status s;
+        b.t->cpuid = cases[i].cpuid;
+        fake_target_stop(b.t, 0, 0x01);
+        b.f->takes = cases[i].takes;
+        assert_int_equal(core_step(b.core, &d), CORRAL_OK);
+        assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+        assert_int_equal(s.reason, HALT_REASON_STEP);
+        assert_int_equal(s.false_halt, cases[i].is_false);
+        close_bench(&b);
+    }
+}
+
+/* Sheet 3.5: on v8-M it is S_RESTART_ST, and a reason alone is none (a request may be latched meanwhile). */
+static void test_v8m_only_s_restart_st_proves(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    bool restarted = true;
+    b.t->cpuid = M33_R0P3;
+    fake_target_stop(b.t, 0, 0x01);
+    assert_int_equal(core_prepare_run(b.core, &d), CORRAL_OK);
+    b.f->dfsr = 0x10;
+    b.f->sticky = 1u << 24;
+    assert_int_equal(core_confirm_run(b.core, &restarted, &d), CORRAL_OK);
+    assert_false(restarted);
+    b.f->sticky = 1u << 26;
+    assert_int_equal(core_confirm_run(b.core, &restarted, &d), CORRAL_OK);
+    assert_true(restarted);
+    close_bench(&b);
+}
+
+/* D14: comparators first; in RAM, and there only, an instruction where they are all taken. */
+static void test_d14_a_breakpoint_in_ram_when_comparators_are_out(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    b.t->ram_size = sizeof(b.t->ram);
+    for (unsigned i = 0; i < 64; i++)
+        b.t->ram[i] = (uint16_t)(0x4600 + i);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(core_set_breakpoint(b.core, 0x08000200 + 4 * i, &d), CORRAL_OK);
+    assert_int_equal(core_set_breakpoint(b.core, 0x08000300, &d), CORRAL_ERR_LIMIT); /* flash */
+    assert_int_equal(core_set_breakpoint(b.core, 0x20000010, &d), CORRAL_OK);
+    assert_int_equal(b.t->ram[8], 0xBE00);
+    assert_int_equal(core_set_breakpoint(b.core, 0x20000012, &d), CORRAL_OK);
+    assert_int_equal(core_clear_breakpoint(b.core, 0x20000010, &d), CORRAL_OK);
+    assert_int_equal(b.t->ram[8], 0x4608);
+    /* Somebody loaded another program over it: that is not written over. */
+    b.t->ram[9] = 0x1234;
+    assert_int_equal(core_clear_breakpoint(b.core, 0x20000012, &d), CORRAL_OK);
+    assert_int_equal(b.t->ram[9], 0x1234);
+    /* Behind the end of RAM nothing sticks: the comparators' sentence is what is told. */
+    assert_int_equal(core_set_breakpoint(b.core, 0x20000100, &d), CORRAL_ERR_LIMIT);
+    assert_non_null(strstr(d.message, "all 4 hardware breakpoints"));
+    close_bench(&b);
+}
+
+static void test_comparators_are_set_again_after_a_reset(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    struct core_status s;
+    assert_int_equal(core_set_breakpoint(b.core, 0x08000200, &d), CORRAL_OK);
+    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+    assert_int_equal(s.resets, 0);
+    b.f->fp_comp[0] = 0;
+    b.f->fp_ctrl &= ~1u;
+    b.f->sticky = 1u << 25;
+    fake_target_stop(b.t, 0, 0x08);
+    assert_int_equal(core_read_status(b.core, true, &s, &d), CORRAL_OK);
+    assert_int_equal(s.resets, 1);
+    assert_int_equal(b.f->fp_comp[0], 0x08000201);
+    assert_int_equal(b.f->fp_ctrl & 1, 1);
+    close_bench(&b);
+}
+
+/* A look writes nothing at all, whatever the core is in. */
+static void test_a_peek_writes_nothing(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    struct core_status s;
+    b.f->control = 0; /* halting debug went off */
+    b.f->sticky = 1u << 25;
+    size_t n = b.t->log_count;
+    assert_int_equal(core_peek_status(b.core, &s, &d), CORRAL_OK);
+    assert_int_equal(s.state, CORE_RUNNING);
+    assert_int_equal(b.t->log_count, n);
+    assert_int_equal(core_read_status(b.core, false, &s, &d), CORRAL_OK);
+    assert_int_equal(b.f->control, 1); /* an ordinary look switches it on again */
+    close_bench(&b);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -391,6 +564,13 @@ int main(void)
         cmocka_unit_test(test_prepare_skips_a_bkpt_instruction),
         cmocka_unit_test(test_the_cycle_count_is_switched_on_and_never_reset),
         cmocka_unit_test(test_a_core_that_faults_has_no_power),
+        cmocka_unit_test(test_m7_a_halt_at_no_breakpoint_is_false),
+        cmocka_unit_test(test_m7_a_cleared_breakpoint_makes_no_halt_false),
+        cmocka_unit_test(test_m7_r0p1_a_step_into_an_interrupt_is_false),
+        cmocka_unit_test(test_v8m_only_s_restart_st_proves),
+        cmocka_unit_test(test_d14_a_breakpoint_in_ram_when_comparators_are_out),
+        cmocka_unit_test(test_comparators_are_set_again_after_a_reset),
+        cmocka_unit_test(test_a_peek_writes_nothing),
     };
     return cmocka_run_group_tests_name("core-cortex-m", tests, NULL, NULL);
 }

@@ -81,6 +81,9 @@ static void start(struct fake_target *t, size_t n)
         return;
     }
     c->regs[15] += 2;
+    if (c->takes)
+        c->regs[16] = (c->regs[16] & ~0x1FFu) | c->takes;
+    c->takes = 0;
     if (c->control & C_STEP) {
         halt(t, n, DFSR_HALTED);
     } else if (c->stop_at_once) {

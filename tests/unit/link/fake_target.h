@@ -50,6 +50,7 @@ struct fake_core {
     uint32_t stop_dfsr;
     unsigned register_lag; /* reads of DHCSR before S_REGRDY */
     unsigned lag_left;
+    uint32_t takes;      /* the number of an exception that it takes at its next start; cleared when used */
     uint32_t run_cycles; /* its cycle count moves by this at each start */
     uint64_t starts, stops;
 };
