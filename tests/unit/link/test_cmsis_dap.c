@@ -453,6 +453,34 @@ static void test_waits_neither_lose_nor_repeat(void **state)
         }
 }
 
+/* The probe gives up a single access that the port has taken, and the link waits on. */
+static void test_an_access_that_outlasts_the_probe_is_not_repeated(void **state)
+{
+    (void)state;
+    for (unsigned waits = 1024; waits < 5000; waits += 1300) {
+        struct bench b;
+        struct diag d = DIAG_INIT;
+        const struct board_bus_record *r;
+        uint32_t v = 0;
+        open_bench(&b, NULL, LINK_PROTOCOL_SWD);
+        assert_int_equal(link_write32(b.link, 0, SRAM, 0x600DF00D, &d), CORRAL_OK);
+        for (int write = 0; write < 2; write++) {
+            struct slow s = {.at_access = 1, .waits = waits};
+            board_dap_inject(b.peer.board, slow_port, &s);
+            size_t from = board_bus_log(b.peer.board, &r);
+            if (write)
+                assert_int_equal(link_write32(b.link, 0, SRAM, 0xFEEDBEEF, &d), CORRAL_OK);
+            else
+                assert_int_equal(link_read32(b.link, 0, SRAM, &v, &d), CORRAL_OK);
+            assert_int_equal(s.left, 0);
+            assert_int_equal(count_accesses(b.peer.board, from, write), 1);
+            assert_int_equal(count_accesses(b.peer.board, from, !write), 0);
+        }
+        assert_int_equal(v, 0x600DF00D);
+        close_bench(&b);
+    }
+}
+
 static void test_an_access_that_never_ends_is_aborted(void **state)
 {
     (void)state;
@@ -575,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_b21_a_fault_on_jtag_is_seen_and_nothing_of_its_block_is_known),
         cmocka_unit_test(test_cores_halt_and_run),
         cmocka_unit_test(test_waits_neither_lose_nor_repeat),
+        cmocka_unit_test(test_an_access_that_outlasts_the_probe_is_not_repeated),
         cmocka_unit_test(test_an_access_that_never_ends_is_aborted),
         cmocka_unit_test(test_words_behind_a_wait_are_never_misplaced),
         cmocka_unit_test(test_the_reset_line),
