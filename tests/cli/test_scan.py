@@ -97,4 +97,131 @@ def test_clock_of_the_wire(corral):
     assert p.code == 2 and "no wire" in p.err, p.err
 
 
+OWN_PARTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "unit", "coresight", "rom")
+
+
+def own(name):
+    return "dry:@" + os.path.join(OWN_PARTS, name + ".json")
+
+
+def test_more_parts_by_the_same_measure(corral):
+    """The parts of tests/unit/coresight/rom have the form of the shared vectors."""
+    check = os.path.join(tap.SHARED, "vectors", "check.py")
+    if not os.path.exists(check):
+        raise tap.Skip("the shared vectors are not there")
+    p = subprocess.run([sys.executable, check, corral.exe, "rom", OWN_PARTS], stdout=subprocess.PIPE, timeout=240)
+    n = len([f for f in os.listdir(OWN_PARTS) if f.endswith(".json")])
+    assert n >= 12 and p.returncode == 0 and f"{n} of {n} hold" in p.stdout.decode(), p.stdout.decode()
+
+
+def write(corral, name, text):
+    with open(corral.path(name), "w") as f:
+        f.write(text)
+
+
+def test_a_tree_has_each_level_indented(corral):
+    r = corral("--link", own("alif_e7"), "scan")
+    assert r.code == 0, r.err
+    lines = r.out.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("AP 0x40000 "))
+    assert lines[at + 1].startswith("  0xf0000000  ROM table"), lines[at + 1]
+    assert lines[at + 2].startswith("    0xe00ff000  ROM table"), lines[at + 2]
+    assert lines[at + 3].startswith("      0xe000e000  SCS") and lines[at + 3].endswith("= core2, Cortex-M0+")
+    assert any(line.startswith("AP 0x100 ") and "behind AP 0x50000 at 0x02008000" in line for line in lines)
+    assert any("CTI" in line and line.endswith("= core0's CTI") for line in lines)
+    assert "\033" not in r.out
+
+
+def test_a_nested_port_as_json(corral):
+    r = corral("--json", "--link", own("alif_e7"), "scan")
+    s = json.loads(r.out)
+    nested = next(a for a in s["aps"] if a["ap"] == 256)
+    assert nested["parent"] == 0x50000 and nested["address"] == 0x02008000
+    assert [a["ap"] for a in s["aps"]] == [-1, 0x200000, 0x300000, 0x40000, 0x50000, 256]
+    m0 = next(c for c in s["cores"] if c["ap"] == 0x40000)
+    assert m0["cti"] is None and "0xf0001000" in m0["why_no_cti"]
+    assert "refused" not in s and "cut" not in s
+
+
+def test_corral_yml_says_what_the_tables_do_not(corral):
+    write(corral, "k3.yml", "link: " + own("ti_k3") + "\naps: [7, 8]\ncores:\n"
+          "  - {name: m3, ap: 7, cti: {address: 0x3C016000}}\n"
+          "  - {name: m4f, ap: 8, cti: {address: 0x20001000, restart_output: 7}}\n")
+    s = json.loads(corral("--json", "--target", "k3.yml", "scan").out)
+    assert [c["cti"]["address"] for c in s["cores"]] == [0x3C016000, 0x20001000]
+    assert [c["cti"]["from"] for c in s["cores"]] == ["corral.yml"] * 2
+    assert "restart_from" not in s["cores"][0]["cti"] and s["cores"][1]["cti"]["restart_from"] == "corral.yml"
+    r = corral("--target", "k3.yml", "scan")
+    assert "CTI at 0x20001000 (corral.yml): 8 triggers, 4 channels, restart is output 7 (corral.yml)" in r.out, r.out
+
+
+def test_b25_what_is_said_and_is_not_so_is_refused(corral):
+    write(corral, "imx7.yml", "link: " + own("imx7") + "\ncores:\n"
+          "  - {name: m4, ap: 4, cti: {address: 0xE0043000}}\n")
+    r = corral("--json", "--target", "imx7.yml", "scan")
+    assert r.code == 0, r.err
+    s = json.loads(r.out)
+    assert len(s["refused"]) == 1 and s["refused"][0]["ap"] == 4 and s["refused"][0]["address"] == 0xE0043000
+    assert "funnel" in s["refused"][0]["why"]
+    m4 = next(c for c in s["cores"] if c["ap"] == 4)
+    assert m4["cti"]["address"] == 0xE0044000 and "from" not in m4["cti"]
+    assert "refused: corral.yml says that" in corral("--target", "imx7.yml", "scan").out
+
+
+SDF = """<?xml version="1.0"?>
+<system_description><scanchain><dap name="DP">
+<device name="M0" type="Cortex-M0+"><config_items><config_item name="CORESIGHT_AP_INDEX">0x00000002</config_item>
+</config_items></device>
+<device name="CTI" type="CSCTI"><config_items><config_item name="CORESIGHT_AP_INDEX">2</config_item>
+<config_item name="CORESIGHT_BASE_ADDRESS">0xF0000000</config_item></config_items></device>
+</dap></scanchain>
+<topology><topology_link type="CTITrigger" master="M0" slave="CTI" trigger="7"/></topology></system_description>
+"""
+
+
+def test_an_sdf_says_what_the_tables_do_not(corral):
+    write(corral, "part.sdf", SDF)
+    write(corral, "mp25.yml", "link: " + own("stm32mp25") + "\nsdf: part.sdf\n")
+    r = corral("--json", "--target", "mp25.yml", "scan")
+    if "without libxml2" in r.err:
+        raise tap.Skip("built without libxml2")
+    m0 = next(c for c in json.loads(r.out)["cores"] if c["ap"] == 2)
+    assert m0["cti"] == {"address": 0xF0000000, "triggers": 8, "channels": 4, "restart_output": 7, "from": "sdf",
+                         "restart_from": "sdf"}, m0
+    write(corral, "part.sdf", SDF.replace("<topology>", "<topology>\n<!DOCTYPE x>"))
+    r = corral("--target", "mp25.yml", "scan")
+    assert r.code == 1 and r.out == "" and "part.sdf:9: " in r.err, r.err
+
+
+def test_b18_a_patch_in_corral_yml(corral):
+    write(corral, "patch.yml", "link: " + own("stm32h745") + "\npatches:\n"
+          "  - {ap: 3, register: 0xF8, value: 0x00000002}\n")
+    s = json.loads(corral("--json", "--target", "patch.yml", "scan").out)
+    assert [c["ap"] for c in s["cores"]] == [0]
+    assert next(a for a in s["aps"] if a["ap"] == 3)["base"] == 2
+
+
+def test_colour_is_for_terminals_only(corral):
+    import pty
+    for no_colour, want in ((None, True), ("1", False)):
+        parent, child = pty.openpty()
+        env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        if no_colour:
+            env["NO_COLOR"] = no_colour
+        p = subprocess.Popen([corral.exe, "--link", own("nrf5340"), "scan"], stdout=child, env=env)
+        os.close(child)
+        out = b""
+        while True:
+            try:
+                more = os.read(parent, 65536)
+            except OSError:
+                break
+            if not more:
+                break
+            out += more
+        os.close(parent)
+        assert p.wait() == 0 and b"core1" in out
+        assert (b"\x1b[" in out) == want, out
+
+
 tap.main(globals())

@@ -45,6 +45,7 @@ enum kind {
 };
 
 struct block {
+    bool used;
     uint64_t space, address;
     enum kind kind;
     uint32_t devid, affinity;
@@ -56,7 +57,6 @@ struct target {
     size_t size;
     unsigned flags;
     struct block blocks[MAX_BLOCKS];
-    size_t block_count;
     uint32_t accesses;
     /* of the port with single transfers */
     uint32_t select, csw, tar, tarh, ctrl, last;
@@ -77,12 +77,13 @@ static uint32_t take(struct target *t, unsigned bytes)
 
 static struct block *block_at(struct target *t, uint64_t space, uint64_t address)
 {
-    for (size_t i = 0; i < t->block_count; i++)
-        if (t->blocks[i].space == space && t->blocks[i].address == address)
-            return &t->blocks[i];
-    struct block *b = &t->blocks[t->block_count < MAX_BLOCKS ? t->block_count++ : MAX_BLOCKS - 1];
+    uint32_t place = (uint32_t)((address >> 12) * 2654435761u ^ space * 40503u) % MAX_BLOCKS;
+    for (uint32_t i = 0; i < 64 && t->blocks[place].used; i++, place = (place + 1) % MAX_BLOCKS)
+        if (t->blocks[place].space == space && t->blocks[place].address == address)
+            return &t->blocks[place];
+    struct block *b = &t->blocks[place]; /* full around there: another is forgotten */
     uint8_t what = (uint8_t)take(t, 1);
-    *b = (struct block){.space = space, .address = address, .kind = (enum kind)(what % KINDS)};
+    *b = (struct block){.used = true, .space = space, .address = address, .kind = (enum kind)(what % KINDS)};
     b->devid = b->kind == TABLE9_WIDE ? 0x21
                : b->kind == TABLE9    ? 0x20
                : what & 0x80          ? take(t, 4)
