@@ -71,6 +71,8 @@ soak: build-test/build.ninja
 	    firmware/core0_records.elf firmware/core1_records.elf
 	@build-test/tests/soak/soak_profile 30 build-test/firmware/core0_10khz.elf build-test/firmware/core1_10khz.elf \
 	    build-test/firmware/core0_records.elf build-test/firmware/core1_records.elf
+	@$(NINJA) -C build-test tests/unit/group/test_group_rounds
+	@CORRAL_ROUNDS=1000 build-test/tests/unit/group/test_group_rounds
 
 lint: deps-lint build-test/build.ninja
 	@$(NINJA) -C build-test
