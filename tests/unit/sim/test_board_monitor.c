@@ -48,12 +48,11 @@ static void a_breakpoint_is_a_debugmonitor_exception(void **state)
         uint32_t loop = 0;
         struct board *b = monitored(ids[k], &loop, false);
         mem_write(b, 0, DEMCR, MON_EN);
-        uint32_t counted = mem_read(b, 0, CELL);
         breakpoint(b, 0, 0, loop);
         assert_false(is_halted(b, 0));
         assert_int_equal(mem_read(b, 0, DFSR), DFSR_BKPT);
         assert_true(mem_read(b, 0, HANDLED) > 1); /* it returns to the breakpoint, again and again */
-        counted = mem_read(b, 0, CELL);
+        uint32_t counted = mem_read(b, 0, CELL);
         assert_int_equal(mem_read(b, 0, CELL), counted);
         mem_write(b, 0, BOARD_FPB_BASE, 2);
         assert_true(mem_read(b, 0, CELL) > counted);

@@ -6,6 +6,7 @@
 #include "board_fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/identity.h"
@@ -449,10 +450,9 @@ static void every_pairing_runs_the_built_in_programs(void **state)
                 fail_msg("pairing %u, core %u: %s", pair, core, h.text[core]);
         }
         const char *asked = strstr(h.text[0], "mbox: ");
-        unsigned questions = 0, missed = 0;
         assert_non_null(asked);
-        assert_int_equal(sscanf(asked, "mbox: %u asked, %u missed", &questions, &missed), 2);
-        if (questions < 100 || missed)
+        char *rest = NULL;
+        if (strtoul(asked + 6, &rest, 10) < 100 || strncmp(rest, " asked, 0 missed", 16) != 0)
             fail_msg("pairing %u: %s", pair, asked);
         board_free(b);
     }
