@@ -46,16 +46,16 @@ ssize_t libusb_get_device_list(libusb_context *ctx, libusb_device ***list)
     return (ssize_t)fake_usb.count;
 }
 
-void libusb_free_device_list(libusb_device **list, int unref)
+void libusb_free_device_list(libusb_device **list, int unref_devices)
 {
-    (void)unref;
+    (void)unref_devices;
     free(list);
 }
 
-int libusb_get_device_descriptor(libusb_device *device, struct libusb_device_descriptor *desc)
+int libusb_get_device_descriptor(libusb_device *dev, struct libusb_device_descriptor *desc)
 {
-    *desc = (struct libusb_device_descriptor){.idVendor = device->about->vid,
-                                              .idProduct = device->about->pid,
+    *desc = (struct libusb_device_descriptor){.idVendor = dev->about->vid,
+                                              .idProduct = dev->about->pid,
                                               .bcdDevice = 0x0123,
                                               .iManufacturer = 1,
                                               .iProduct = 2,
@@ -71,10 +71,10 @@ struct whole {
     struct libusb_endpoint_descriptor endpoint[2];
 };
 
-int libusb_get_active_config_descriptor(libusb_device *device, struct libusb_config_descriptor **config)
+int libusb_get_active_config_descriptor(libusb_device *dev, struct libusb_config_descriptor **config)
 {
     struct whole *w = calloc(1, sizeof(*w));
-    if (!w || device->about->no_config) {
+    if (!w || dev->about->no_config) {
         free(w);
         return LIBUSB_ERROR_NOT_FOUND;
     }
@@ -84,12 +84,12 @@ int libusb_get_active_config_descriptor(libusb_device *device, struct libusb_con
         .bEndpointAddress = 0x83, .bmAttributes = LIBUSB_TRANSFER_TYPE_BULK, .wMaxPacketSize = 512};
     /* A serial port's interface first, then the one that is ours. */
     w->setting[0] = (struct libusb_interface_descriptor){.bInterfaceClass = 0x0A, .iInterface = 4};
-    w->setting[1] = (struct libusb_interface_descriptor){
-        .bInterfaceNumber = 5,
-        .bInterfaceClass = device->about->hid ? 3 : LIBUSB_CLASS_VENDOR_SPEC,
-        .bNumEndpoints = 2,
-        .iInterface = 4,
-        .endpoint = w->endpoint};
+    w->setting[1] = (struct libusb_interface_descriptor){.bInterfaceNumber = 5,
+                                                         .bInterfaceClass =
+                                                             dev->about->hid ? 3 : LIBUSB_CLASS_VENDOR_SPEC,
+                                                         .bNumEndpoints = 2,
+                                                         .iInterface = 4,
+                                                         .endpoint = w->endpoint};
     for (int i = 0; i < 2; i++)
         w->interface[i] = (struct libusb_interface){.altsetting = &w->setting[i], .num_altsetting = 1};
     w->config.bNumInterfaces = 2;
@@ -103,39 +103,39 @@ void libusb_free_config_descriptor(struct libusb_config_descriptor *config)
     free(config);
 }
 
-uint8_t libusb_get_bus_number(libusb_device *device)
+uint8_t libusb_get_bus_number(libusb_device *dev)
 {
-    (void)device;
+    (void)dev;
     return 1;
 }
 
-uint8_t libusb_get_device_address(libusb_device *device)
+uint8_t libusb_get_device_address(libusb_device *dev)
 {
-    return (uint8_t)device->address;
+    return (uint8_t)dev->address;
 }
 
-int libusb_open(libusb_device *device, libusb_device_handle **handle)
+int libusb_open(libusb_device *dev, libusb_device_handle **dev_handle)
 {
-    if (device->about->refuse)
-        return device->about->refuse;
-    *handle = calloc(1, sizeof(**handle));
-    (*handle)->device = device;
+    if (dev->about->refuse)
+        return dev->about->refuse;
+    *dev_handle = calloc(1, sizeof(**dev_handle));
+    (*dev_handle)->device = dev;
     fake_usb.open++;
     return 0;
 }
 
-void libusb_close(libusb_device_handle *handle)
+void libusb_close(libusb_device_handle *dev_handle)
 {
     fake_usb.open--;
-    free(handle);
+    free(dev_handle);
 }
 
-int libusb_get_string_descriptor_ascii(libusb_device_handle *handle, uint8_t index, unsigned char *data,
-                                       int length)
+int libusb_get_string_descriptor_ascii(libusb_device_handle *dev_handle, uint8_t desc_index,
+                                       unsigned char *data, int length)
 {
-    const struct fake_usb_device *about = handle->device->about;
+    const struct fake_usb_device *about = dev_handle->device->about;
     const char *const texts[5] = {NULL, "Vendor", about->product, about->serial, about->interface};
-    const char *text = index < 5 ? texts[index] : NULL;
+    const char *text = desc_index < 5 ? texts[desc_index] : NULL;
     if (!text)
         return LIBUSB_ERROR_NOT_FOUND;
     int n = (int)strlen(text);
@@ -144,29 +144,29 @@ int libusb_get_string_descriptor_ascii(libusb_device_handle *handle, uint8_t ind
     return n;
 }
 
-int libusb_claim_interface(libusb_device_handle *handle, int number)
+int libusb_claim_interface(libusb_device_handle *dev_handle, int interface_number)
 {
-    if (number != 5)
+    if (interface_number != 5)
         return LIBUSB_ERROR_INVALID_PARAM;
-    if (handle->device->about->busy)
+    if (dev_handle->device->about->busy)
         return LIBUSB_ERROR_BUSY;
     fake_usb.claimed++;
     return 0;
 }
 
-int libusb_release_interface(libusb_device_handle *handle, int number)
+int libusb_release_interface(libusb_device_handle *dev_handle, int interface_number)
 {
-    (void)handle;
-    (void)number;
+    (void)dev_handle;
+    (void)interface_number;
     fake_usb.claimed--;
     return 0;
 }
 
-int libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint, unsigned char *data,
-                         int length, int *done, unsigned timeout)
+int libusb_bulk_transfer(libusb_device_handle *dev_handle, unsigned char endpoint, unsigned char *data,
+                         int length, int *actual_length, unsigned timeout)
 {
-    (void)handle;
-    *done = 0;
+    (void)dev_handle;
+    *actual_length = 0;
     if (timeout == 0) /* libusb would wait for ever */
         return LIBUSB_ERROR_INVALID_PARAM;
     if (fake_usb.gone)
@@ -177,14 +177,14 @@ int libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint, u
             fake_usb.empty_packets++;
             return 0;
         }
-        *done = length;
+        *actual_length = length;
         return wire.ops->send(wire.ctx, data, (size_t)length, 1, NULL) == CORRAL_OK ? 0 : LIBUSB_ERROR_IO;
     }
     if (endpoint != 0x83 || length % 512 != 0)
         return LIBUSB_ERROR_INVALID_PARAM;
     if (fake_usb.stale) {
         fake_usb.stale--;
-        *done = 3;
+        *actual_length = 3;
         memset(data, 0, 3);
         return 0;
     }
@@ -192,15 +192,15 @@ int libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint, u
     if (fake_usb.peer->waiting == 0)
         return LIBUSB_ERROR_TIMEOUT;
     enum corral_err err = wire.ops->receive(wire.ctx, data, (size_t)length, &size, 1, NULL);
-    *done = (int)size;
+    *actual_length = (int)size;
     return err == CORRAL_OK                  ? 0
            : err == CORRAL_ERR_LINK_PROTOCOL ? LIBUSB_ERROR_OVERFLOW
                                              : LIBUSB_ERROR_TIMEOUT;
 }
 
-const char *libusb_error_name(int code)
+const char *libusb_error_name(int errcode)
 {
-    return code == LIBUSB_ERROR_BUSY        ? "LIBUSB_ERROR_BUSY"
-           : code == LIBUSB_ERROR_NO_DEVICE ? "LIBUSB_ERROR_NO_DEVICE"
-                                            : "LIBUSB_ERROR";
+    return errcode == LIBUSB_ERROR_BUSY        ? "LIBUSB_ERROR_BUSY"
+           : errcode == LIBUSB_ERROR_NO_DEVICE ? "LIBUSB_ERROR_NO_DEVICE"
+                                               : "LIBUSB_ERROR";
 }
