@@ -13,9 +13,10 @@
 #include "link/jtag.h"
 #include "tests/unit/link/jtag_peer.h"
 
-#define SRAM    0x20060000u /* in the shared half, where no image keeps anything */
-#define NOWHERE 0x70000000u
-#define WORDS   1500u /* more than one TAR range and one batch */
+#define SRAM     0x20060000u /* in the shared half, where no image keeps anything */
+#define SRAM_END 0x20080000u
+#define NOWHERE  0x70000000u
+#define WORDS    1500u /* more than one TAR range and one batch */
 
 struct bench {
     struct jtag_peer *peer;
@@ -173,6 +174,61 @@ static void test_a_bus_error_is_an_error_and_the_next_access_works(void **state)
     assert_int_equal(link_read32(b.link, 1, SRAM + 8, &v, &d), CORRAL_OK);
     assert_int_equal(v, 2);
     close_bench(&b);
+}
+
+/* The acknowledge of JTAG says nothing of a fault: CTRL/STAT is looked at once, behind the block, and then it
+ * is not known which words are good. */
+static void test_b21_a_block_that_runs_into_nothing_gives_no_data(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(NULL);
+    struct diag d = DIAG_INIT;
+    uint32_t words[32], v = 0;
+    memset(words, 0x5A, sizeof(words));
+    struct link_access a = {
+        .op = LINK_MEM_READ, .size = 4, .address = SRAM_END - 64, .count = 32, .data = words};
+    assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(
+        a.done,
+        16); /* TAR is written anew at SRAM_END, a multiple of 1 KiB: what is before it is another block */
+    for (size_t i = 16; i < 32; i++)
+        assert_int_equal(words[i], 0x5A5A5A5A);
+    /* within one block nothing at all */
+    memset(words, 0x5A, sizeof(words));
+    assert_int_equal(link_write32(b.link, 0, SRAM, 1, &d), CORRAL_OK);
+    a = (struct link_access){.op = LINK_MEM_READ, .size = 4, .address = NOWHERE, .count = 32, .data = words};
+    assert_int_equal(link_execute(b.link, &a, 1, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(a.done, 0);
+    for (size_t i = 0; i < 32; i++)
+        assert_int_equal(words[i], 0x5A5A5A5A);
+    assert_int_equal(link_read32(b.link, 0, SRAM, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 1);
+    close_bench(&b);
+}
+
+/* SELECT and TAR go out with the access they are for, and an AP that is slow with them mixes nothing up. */
+static void test_what_is_queued_reaches_its_place(void **state)
+{
+    (void)state;
+    struct diag d = DIAG_INIT;
+    for (unsigned every = 1; every < 6; every++) {
+        struct bench b = open_bench(&(struct jtag_peer_options){.slow_every = every, .slow_for = 2});
+        for (uint32_t i = 0; i < 24; i++)
+            assert_int_equal(link_write32(b.link, i % 2, SRAM + 4 * i, i * 0x01010101u, &d), CORRAL_OK);
+        for (uint32_t i = 0; i < 24; i++) {
+            uint32_t v = 0;
+            uint8_t low = 0;
+            assert_int_equal(link_read32(b.link, 1 - i % 2, SRAM + 4 * i, &v, &d), CORRAL_OK);
+            assert_int_equal(v, i * 0x01010101u);
+            assert_int_equal(link_read8(b.link, i % 2, SRAM + 4 * i + 3, &low, &d), CORRAL_OK);
+            assert_int_equal(low, i);
+        }
+        uint32_t tar = 0;
+        assert_int_equal(link_write_ap(b.link, 1, 4, 0x20001230, &d), CORRAL_OK);
+        assert_int_equal(link_read_ap(b.link, 1, 4, &tar, &d), CORRAL_OK);
+        assert_int_equal(tar, 0x20001230);
+        close_bench(&b);
+    }
 }
 
 static void test_cores_halt_and_run(void **state)
@@ -371,6 +427,8 @@ int main(void)
         cmocka_unit_test(test_memory_in_all_sizes),
         cmocka_unit_test(test_the_wires_clocks_are_counted),
         cmocka_unit_test(test_a_bus_error_is_an_error_and_the_next_access_works),
+        cmocka_unit_test(test_b21_a_block_that_runs_into_nothing_gives_no_data),
+        cmocka_unit_test(test_what_is_queued_reaches_its_place),
         cmocka_unit_test(test_cores_halt_and_run),
         cmocka_unit_test(test_waits_neither_lose_nor_repeat),
         cmocka_unit_test(test_an_access_that_never_ends_is_aborted),
