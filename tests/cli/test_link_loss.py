@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Probes that go away or fall silent in the middle of a command: exit code 3 or 5 and a sentence, within --timeout."""
+import json
+import os
 import re
 import signal
 import socket
@@ -114,6 +116,43 @@ def test_a_listener_that_says_nothing(corral):
         for link in (f"jtag:127.0.0.1:{port}", f"openocd:127.0.0.1:{port}", f"cmsis-dap:tcp:127.0.0.1:{port}"):
             Silent.words = link
             in_time(lambda: lost(corral, Silent, link, GIVEN, "status")[1])
+
+
+def stalled(log):
+    """What a command has written down until nothing more came."""
+    size = -1
+    while True:
+        time.sleep(0.2)
+        now = os.path.getsize(log) if os.path.exists(log) else 0
+        if now == size and now:
+            return
+        size = now
+
+
+def test_killed_in_the_middle_of_a_halt(corral):
+    """The next command names and repairs what is latched; how much that is depends on when it was."""
+    with live_board.Board(corral, "jtag", "--json") as board:
+        assert corral("--link", board.words, "halt", "--sync").code == 0
+        board.process.send_signal(signal.SIGTERM)
+        total = json.loads(board.process.communicate()[0])["fronts"][0]["transfers"]
+    named = 0
+    for before_the_end in (60, 200, 340):
+        with live_board.Board(corral, "jtag") as board:
+            log = corral.path(f"killed-{before_the_end}.log")
+            board.control(f"stall after {total - before_the_end}")
+            p = corral.start("--link", board.words, "--wire-log", log, "halt", "--sync")
+            stalled(log)
+            assert p.poll() is None, p.communicate()
+            p.kill()
+            p.communicate()
+            board.control("stall off")
+            r = corral("--link", board.words, "status")
+            assert r.code == 0, r.err
+            named += "ended without detaching" in r.err
+            assert corral("--link", board.words, "run", "--sync").code == 0
+            r = corral("--link", board.words, "status")
+            assert r.code == 0 and r.err == "" and r.out.count("running") == 2, (before_the_end, r.out, r.err)
+    assert named >= 2, named
 
 
 tap.main(globals())
