@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "sim/identity.h"
 #include "sim/board_map.h"
+#include "sim/identity.h"
 
 #define IMAGE_MAX (64u << 20) /* no ELF file for 256 KiB of flash is larger */
 #define STEP      (64u << 10)
