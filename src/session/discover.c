@@ -60,9 +60,8 @@ static enum corral_err open_one_core(struct session *s, struct link *link, const
     if (config && config->hz)
         hz = (uint32_t)config->hz;
     struct cti *cti = found->stub ? NULL : open_cti(link, found);
-    struct core *core = found->stub
-                            ? core_gdb_stub_open(link, found->ap, name_of(config, found), hz, d)
-                            : core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
+    struct core *core = found->stub ? core_gdb_stub_open(link, found->ap, name_of(config, found), hz, d)
+                                    : core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
     if (!core) {
         cti_close(cti);
         return d->code;

@@ -25,7 +25,7 @@
         ITEM("CORESIGHT_BASE_ADDRESS", base) "</config_items></device>\n"
 #define LINK(master, slave, trigger)                                                                        \
     "<topology_link type=\"CTITrigger\" master=\"" master "\" slave=\"" slave "\" trigger=\"" trigger "\"/" \
-                                                                                                      ">\n"
+    ">\n"
 #define HEAD                                       \
     "<?xml version=\"1.0\" encoding=\"US-ASCII\" " \
     "standalone=\"no\"?>\n<system_description>\n<scanchain><dap name=\"DP\" type=\"ARMCS-DP\">\n"
