@@ -120,9 +120,9 @@ struct core_ops {
     enum corral_err (*set_watchpoint)(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
                                       struct diag *d);
     enum corral_err (*clear_watchpoint)(struct core *c, uint32_t address, uint32_t size, struct diag *d);
-    /* Optional. Bytes of the core's memory: as read, breakpoints of ours are taken out of them; as about to be
-     * written, what is under such a breakpoint is kept aside and the breakpoint put into them. `bytes` NULL
-     * only asks. True when one of them is there. */
+    /* Optional. Bytes of the core's memory: as read, breakpoints of ours are taken out of them; as about to
+     * be written, what is under such a breakpoint is kept aside and the breakpoint put into them. `bytes`
+     * NULL only asks. True when one of them is there. */
     bool (*screen)(struct core *c, bool write, uint64_t address, uint8_t *bytes, size_t size);
     enum corral_err (*attach)(struct core *c, struct diag *d);
     /* NULL: halts and runs by itself. Else what it shares with all cores that stop and start as it does. */
@@ -189,8 +189,8 @@ enum corral_err core_find_register(struct core *c, const char *name, const struc
 enum corral_err core_set_watchpoint(struct core *c, uint32_t address, uint32_t size, enum core_watch watch,
                                     struct diag *d);
 enum corral_err core_clear_watchpoint(struct core *c, uint32_t address, uint32_t size, struct diag *d);
-/* Memory as the core's program has it: breakpoints of ours that are instructions in RAM do not show in what is
- * read, and stay where they are in what is written. Any address and length. */
+/* Memory as the core's program has it: breakpoints of ours that are instructions in RAM do not show in what
+ * is read, and stay where they are in what is written. Any address and length. */
 enum corral_err core_read_memory(struct core *c, uint64_t address, void *out, size_t size, struct diag *d);
 enum corral_err core_write_memory(struct core *c, uint64_t address, const void *bytes, size_t size,
                                   struct diag *d);
