@@ -13,7 +13,7 @@ static void check_printable(const char *text, size_t room)
     size_t size = strnlen(text, room);
     FUZZ_CHECK(size < room);
     for (size_t i = 0; i < size; i++)
-        FUZZ_CHECK((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
+        FUZZ_CHECK(((unsigned char)text[i] >= 0x20 || text[i] == '\t') && text[i] != 0x7f);
 }
 
 static void check_sdf(const struct sdf *sdf)
