@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/demo.h"
+#include "cli/view_session.h"
 #include "export/export_sinks.h"
 #include "session/config.h"
 
@@ -213,8 +214,7 @@ static enum corral_err perform(const struct cli *cli, const struct demo_options 
         err = collect(s, r, d);
     if (err == CORRAL_OK)
         err = demo_files_export(*files, s, d);
-    session_close(s);
-    return err;
+    return cli_leave(s, err, d);
 }
 
 static int demo(const struct cli *cli, const struct demo_options *o)

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "cli/log_screen.h"
+#include "cli/view_session.h"
 #include "session/config.h"
 #include "session/log_device.h"
 #include "session/session.h"
@@ -171,7 +172,7 @@ static enum corral_err log_session(const struct cli *cli, struct log_options *o,
     } else {
         err = d->code;
     }
-    session_close(s);
+    err = cli_leave(s, err, d);
     config_free(config);
     return err;
 }

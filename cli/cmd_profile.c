@@ -302,7 +302,7 @@ static int profile(struct profile *p)
         err = finish(p, &d); /* only now is it known what was lost */
     if (err == CORRAL_OK)
         err = report_all(p, &d);
-    profile_sources_close(&p->sources);
+    err = profile_sources_close(&p->sources, err, &d);
     enum corral_err closing = event_bus_free(p->bus, &late);
     if (err == CORRAL_OK && closing != CORRAL_OK) {
         err = closing;

@@ -281,7 +281,7 @@ static int top(struct top *t)
     if (err == CORRAL_OK)
         say_goodbye(t);
     prof_report_free(t->report);
-    profile_sources_close(&t->sources);
+    err = profile_sources_close(&t->sources, err, &d);
     top_view_free(t->view);
     top_canvas_free(&t->canvas);
     free(t->remarks);

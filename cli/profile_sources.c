@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/view_session.h"
 #include "prof/records.h"
 #include "session/config.h"
 #include "session/session.h"
@@ -264,14 +265,15 @@ void profile_sources_remarks(struct profile_sources *s, const struct prof_report
                               "%s closed the control connection before the end", s->o->connect);
 }
 
-void profile_sources_close(struct profile_sources *s)
+enum corral_err profile_sources_close(struct profile_sources *s, enum corral_err err, struct diag *d)
 {
     if (s->session)
-        session_close(s->session); /* frees the profile, too */
+        err = cli_leave(s->session, err, d); /* frees the profile, too */
     else
         profiling_free(s->profiling);
     host_clock_free(s->own_clock);
     config_free(s->config);
     if (!s->bus_given)
         event_bus_free(s->bus, NULL);
+    return err;
 }

@@ -48,6 +48,7 @@ struct host_clock *profile_sources_clock(struct profile_sources *s);
 /* How the packets got here, which a report cannot know. */
 void profile_sources_remarks(struct profile_sources *s, const struct prof_report *report,
                              struct profiling_remarks *remarks);
-void profile_sources_close(struct profile_sources *s);
+/* Leaves the target; returns `err`, or what that failed with (then in *d). */
+enum corral_err profile_sources_close(struct profile_sources *s, enum corral_err err, struct diag *d);
 
 #endif

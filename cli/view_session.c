@@ -40,6 +40,18 @@ struct session_options cli_session_options(const struct cli *cli, const struct c
                                     .bus = bus};
 }
 
+enum corral_err cli_leave(struct session *s, enum corral_err err, struct diag *d)
+{
+    struct diag late = DIAG_INIT;
+    enum corral_err leaving = s ? session_detach(s, false, &late) : CORRAL_OK;
+    session_close(s);
+    if (err != CORRAL_OK || leaving == CORRAL_OK)
+        return err;
+    diag_prefix(&late, "the target could not be left as it was found");
+    *d = late;
+    return leaving;
+}
+
 enum corral_err cli_warm_up(struct session *s, struct diag *d)
 {
     if (!host_clock_is_virtual(session_clock(s)))

@@ -44,6 +44,9 @@ enum corral_err view_close(struct view_session *v, bool leave_halted, struct dia
 struct session_options;
 struct session_options cli_session_options(const struct cli *cli, const struct config *config,
                                            struct event_bus *bus);
+/* Leave the target as it was found and close. Returns `err`, or where that is CORRAL_OK what the leaving
+ * failed with, then in *d. `s` may be NULL. */
+enum corral_err cli_leave(struct session *s, enum corral_err err, struct diag *d);
 /* A board in this process has only just been powered on: let its programs come to something. */
 enum corral_err cli_warm_up(struct session *s, struct diag *d);
 

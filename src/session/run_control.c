@@ -224,6 +224,8 @@ enum corral_err session_detach(struct session *s, bool leave_halted, struct diag
 {
     if (!s->group || s->detached)
         return CORRAL_OK;
+    session_stop_logs(s, NULL); /* what still reads or waits must not find a target that was left */
+    session_pcsr_close(s, NULL);
     s->detached = true;
     struct run_control r = {.s = s, .leave_halted = leave_halted};
     return link_thread_call(s->thread, LINK_PRIO_HALT, do_detach, &r, d);
