@@ -534,6 +534,25 @@ static void test_a_core_held_in_reset_stops_at_its_vector_when_it_is_let_go(void
     group_bench_close(&b);
 }
 
+/* In the bus log from record `from` on: every CTI write comes before the first write that ends halting debug.
+ */
+static void assert_ctis_first(struct group_bench *b, size_t from)
+{
+    struct link_sim_bus_record log[512];
+    size_t n = link_sim_bus_log(b->link, from, log, 512), last_cti = 0, first_core = SIZE_MAX;
+    assert_true(n > 0 && n < 512);
+    for (size_t i = 0; i < n; i++) {
+        if (!log[i].write)
+            continue;
+        if (log[i].address == DHCSR && !(log[i].value & 1) && first_core == SIZE_MAX)
+            first_core = i;
+        if (log[i].address >= b->cti[0] && log[i].address - b->cti[0] < 0x1000)
+            last_cti = i;
+    }
+    assert_true(last_cti > 0);
+    assert_true(last_cti < first_core);
+}
+
 /* A24, A25: CTI first, and nothing is left: not a latch, a mapping, a claim, a halted core. */
 static void test_a24_detach_leaves_the_target_as_it_was_found(void **state)
 {
@@ -546,8 +565,10 @@ static void test_a24_detach_leaves_the_target_as_it_was_found(void **state)
             struct event e;
             group_bench_sync(&b);
             group_bench_halt(&b, 0, &e);
+            size_t from = group_bench_bus_count(&b);
             if (group_detach(b.group, leave != 0, &d))
                 fail_msg("%s", d.message);
+            assert_ctis_first(&b, from);
             assert_false(group_sync_enabled(b.group));
             for (size_t i = 0; i < 2; i++) {
                 assert_int_equal(group_bench_cti(&b, i, GLBEN), 0);
