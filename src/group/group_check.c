@@ -310,10 +310,20 @@ enum corral_err group_check(struct group *g, struct group_check *check, struct d
     check->count = g->count;
     check->halt_channel = check->restart_channel = -1;
     enum corral_err err = look(&c, d);
-    if (!err)
-        err = group_enable_sync(g, d);
     if (err)
         return err;
+    struct diag words = DIAG_INIT;
+    err = group_enable_sync(g, &words);
+    if (group_is_fatal(err)) {
+        if (d)
+            *d = words;
+        return err;
+    }
+    if (err) { /* A30: that is an answer too */
+        group_remark(g, GROUP_WHOLE, "cross triggers cannot be set up: %s", words.message);
+        say_why(&c);
+        return CORRAL_OK;
+    }
     group_channels(g, &check->halt_channel, &check->restart_channel);
     err = prove(&c, d);
     number_islands(&c);

@@ -147,7 +147,10 @@ static bool any_fatal(const struct run *r)
 static enum corral_err shield_others(struct run *r, bool on, struct diag *d)
 {
     struct group *g = r->g;
-    for (size_t i = 0; i < g->count; i++) {
+    bool pulses = false;
+    for (size_t i = 0; i < g->count; i++)
+        pulses |= r->outcomes[i].prepared && by_pulse(r, i);
+    for (size_t i = 0; i < g->count && (pulses || !on); i++) {
         struct cti *cti = group_cti(g, i);
         const struct group_outcome *o = &r->outcomes[i];
         if (!cti || o->prepared || g->seats[i].isolated || g->seats[i].run_why != GROUP_WHY_NONE ||

@@ -245,6 +245,12 @@ static enum corral_err set_up_all(struct group *g, struct diag *d)
     }
     bool chosen = choose_channels(g, used);
     enum corral_err err = CORRAL_OK;
+    size_t candidates = 0;
+    for (size_t i = 0; i < g->count; i++)
+        candidates += is_candidate(g, i);
+    for (size_t i = 0; i < g->count && candidates < 2; i++)
+        if (is_candidate(g, i)) /* nobody to be joined to: not one write */
+            leave_out(g, i, GROUP_WHY_OTHER_CTM, NULL);
     for (size_t i = 0; i < g->count && !err; i++) {
         if (!is_candidate(g, i))
             continue;

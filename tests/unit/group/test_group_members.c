@@ -480,6 +480,81 @@ static void test_a29_a_link_that_dies_anywhere_in_a_round(void **state)
     }
 }
 
+/* A core two faults deep halts like any other, and says so. */
+static void test_a_locked_up_core_halts_with_reason_fault(void **state)
+{
+    (void)state;
+    struct group_fake b = group_fake_synced(2);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[1].locked_up = true;
+    assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
+    assert_int_equal(e.halt.cores[1].state, CORE_LOCKUP);
+    group_fake_halt(&b, 0, &e);
+    group_fake_assert_all(&e, CORE_HALTED);
+    assert_int_equal(e.halt.cores[1].reason, HALT_REASON_FAULT);
+    assert_true(e.halt.cores[1].first);
+    group_fake_close(&b);
+}
+
+/* No clock, though its port answers: named, and the others go on. One that should have halted is an error. */
+static void test_a11_a_core_that_sleeps_without_clock_is_named(void **state)
+{
+    (void)state;
+    struct group_fake b = group_fake_synced(3);
+    struct diag d = DIAG_INIT;
+    struct event e;
+    b.t->core[2].asleep = b.t->core[2].deaf_to_halt = true;
+    group_fake_halt(&b, 0, &e);
+    assert_int_equal(e.halt.cores[0].state, CORE_HALTED);
+    assert_int_equal(e.halt.cores[1].state, CORE_HALTED);
+    assert_int_not_equal(e.halt.cores[2].state, CORE_HALTED);
+    assert_true(group_fake_said(&b, "core2 was left out"));
+    group_fake_run(&b, 0, &e);
+    assert_int_equal(e.halt.cores[0].state, CORE_RUNNING);
+    b.t->core[2].asleep = false; /* it runs, and takes no request */
+    assert_int_equal(group_halt(b.group, 0, &e, &d), CORRAL_ERR_CORE_NO_HALT);
+    assert_non_null(strstr(d.message, "core2"));
+    assert_int_equal(e.halt.cores[0].state, CORE_HALTED);
+    assert_int_equal(e.halt.cores[1].state, CORE_HALTED);
+    group_fake_close(&b);
+}
+
+/* One core that could be joined, and nobody to join it to: not one write. */
+static void test_a_lone_cti_is_not_written(void **state)
+{
+    (void)state;
+    struct group_fake b = group_fake_new(2);
+    group_fake_start(&b, (const int[]){7, GROUP_FAKE_NO_CTI});
+    size_t from = b.t->log_count;
+    enable_sync(&b);
+    assert_int_equal(b.t->log_count, from);
+    assert_int_equal(group_get_member(b.group, 0)->halt_why, GROUP_WHY_OTHER_CTM);
+    assert_true(group_fake_said(&b, "no two cores can be joined"));
+    assert_round(&b, GROUP_MECHANISM_SOFTWARE);
+    group_fake_close(&b);
+}
+
+/* A30 is an answer of the check, not a failure of it. */
+static void test_check_says_when_a_cti_takes_only_a_part(void **state)
+{
+    (void)state;
+    struct group_fake b = group_fake_new(2);
+    struct diag d = DIAG_INIT;
+    struct group_check c;
+    b.t->core[1].outen_read_only = true;
+    group_fake_start(&b, NULL);
+    assert_int_equal(group_check(b.group, &c, &d), CORRAL_OK);
+    assert_true(group_fake_said(&b, "cross triggers cannot be set up"));
+    assert_int_equal(c.islands, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(c.members[i].why[0] != '\0');
+        assert_int_equal(b.t->core[i].cti.control, 0);
+        assert_false(b.t->core[i].halted);
+    }
+    group_fake_close(&b);
+}
+
 /* Two cores stop at once on islands of their own; every one with a reason of its own is first (A14). */
 static void test_a14_over_islands(void **state)
 {
@@ -526,6 +601,10 @@ int main(void)
         cmocka_unit_test(test_a27_no_other_cti_is_touched),
         cmocka_unit_test(test_a29_a_link_that_dies_anywhere_in_a_round),
         cmocka_unit_test(test_a14_over_islands),
+        cmocka_unit_test(test_a_locked_up_core_halts_with_reason_fault),
+        cmocka_unit_test(test_a11_a_core_that_sleeps_without_clock_is_named),
+        cmocka_unit_test(test_a_lone_cti_is_not_written),
+        cmocka_unit_test(test_check_says_when_a_cti_takes_only_a_part),
     };
     return cmocka_run_group_tests_name("group-members", tests, NULL, NULL);
 }
