@@ -63,7 +63,7 @@ static void print_help(void)
          "\n"
          "Commands:");
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
     puts("\n"
          "Links: sim (a virtual two-core board in this process; the default), sim:A.elf,B.elf (your\n"
          "       programs on it), shm:PATH[@BASE] (memory in a file, for log), dry[:ADDRESS=VALUE,...]\n"
