@@ -26,7 +26,7 @@
 #include "link/link_tcp.h"
 
 enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
-enum { AP_CSW = 0x0, AP_TAR = 0x4 }; /* A[3:2] in the bank of both ADIv5 and ADIv6 */
+enum { AP_CSW = 0x0, AP_TAR = 0x4, AP_TARH = 0x8 }; /* A[3:2] in the bank of both ADIv5 and ADIv6 */
 
 #define CTRL_STICKYORUN  0x02u
 #define CTRL_STICKYCMP   0x10u
@@ -46,6 +46,7 @@ enum { AP_CSW = 0x0, AP_TAR = 0x4 }; /* A[3:2] in the bank of both ADIv5 and ADI
 
 #define PIN_NRESET     0x80u
 #define PINS_WAIT_US   100000u
+#define QUEUE          8u
 #define GOOD_BYE_MS    1000
 #define WAIT_ROUNDS    16u /* of the probe's own, at least, and at least so long: */
 #define WAIT_NS        (100 * NS_PER_MS)
@@ -57,13 +58,22 @@ struct cmsis_dap {
     struct cmsis_dap_port port;
     struct host_clock *clock;
     uint32_t select; /* as last written */
-    uint32_t ctrl;   /* CTRL/STAT as last written, without sticky bits; JTAG clears those by writing it */
+    bool select_known;
+    uint32_t ctrl; /* CTRL/STAT as last written, without sticky bits; JTAG clears those by writing it */
     /* What the selected AP was told, as far as it is known: for writes in several packets. */
     bool tar_known, step_known;
     uint32_t tar, step;
     /* The port has taken this access, but its end has not been seen. */
     bool taken;
     uint8_t taken_request;
+    /* Writes that only prepare an access; they ride along with it. */
+    struct {
+        uint8_t request;
+        uint32_t value;
+    } queue[QUEUE];
+    unsigned queued;
+    bool owed; /* a SELECT that a FAULT kept from being written, which mem_ap.c takes for done */
+    uint32_t owed_select;
     bool lost; /* no acknowledge: the wire must be reset before anything else */
     bool slow; /* WAIT came to an end in a block: from then on a packet at a time */
     struct diag why;
@@ -158,11 +168,52 @@ static enum dap_ack list_take(struct cmsis_dap *c, unsigned count, unsigned read
     return acknowledge(c, response);
 }
 
+static void list_add_queue(struct list *l, const struct cmsis_dap *c)
+{
+    for (unsigned i = 0; i < c->queued; i++)
+        list_add(l, c, c->queue[i].request, c->queue[i].value);
+}
+
+/* `done` of the queue have been written, in a command that was answered with `ack`. */
+static void settle_queue(struct cmsis_dap *c, enum dap_ack ack, unsigned done)
+{
+    unsigned left = done < c->queued ? c->queued - done : 0;
+    if (ack == DAP_ACK_FAULT)
+        for (unsigned i = c->queued - left; i < c->queued; i++)
+            if (c->queue[i].request == DP_SELECT) {
+                c->owed = true;
+                c->owed_select = c->queue[i].value;
+            }
+    if (ack == DAP_ACK_WAIT) /* what is left is tried again */
+        memmove(c->queue, c->queue + (c->queued - left), left * sizeof(c->queue[0]));
+    c->queued = ack == DAP_ACK_WAIT ? left : 0;
+}
+
+static enum dap_ack cmsis_dap_flush(void *ctx)
+{
+    struct cmsis_dap *c = ctx;
+    struct deadline limit = deadline_in(c->clock, WAIT_NS);
+    enum dap_ack ack = DAP_ACK_OK;
+    for (unsigned i = 0; c->queued && ack != DAP_ACK_NONE; i++) {
+        struct list l;
+        const uint8_t *data = NULL;
+        unsigned done = 0;
+        list_begin(&l, c);
+        list_add_queue(&l, c);
+        ack = list_send(c, &l) ? list_take(c, l.count, 0, &done, &data) : DAP_ACK_NONE;
+        settle_queue(c, ack, done);
+        if (ack == DAP_ACK_FAULT || (ack == DAP_ACK_WAIT && i >= WAIT_ROUNDS && deadline_passed(&limit)))
+            break;
+        ack = ack == DAP_ACK_WAIT && !c->queued ? DAP_ACK_OK : ack;
+    }
+    return ack;
+}
+
 /* The one access at the end of what `l` has; on JTAG with a look at CTRL/STAT behind it. */
 static enum dap_ack run_one(struct cmsis_dap *c, struct list *l, uint8_t request, uint32_t *value)
 {
     bool look = c->port.jtag && (request & REQUEST_AP);
-    unsigned ahead = l->count, done = 0;
+    unsigned ahead = 0, done = 0;
     const uint8_t *data = NULL;
     uint8_t actual = request;
     if (c->taken && c->taken_request == request) {
@@ -172,11 +223,15 @@ static enum dap_ack run_one(struct cmsis_dap *c, struct list *l, uint8_t request
     }
     bool was_taken = c->taken;
     c->taken = false;
+    list_begin(l, c);
+    list_add_queue(l, c);
+    ahead = l->count;
     if (!list_add(l, c, actual, *value) || (look && !list_add(l, c, DP_CTRL_STAT | REQUEST_READ, 0)))
         return nonsense(c, "has no room for a transfer");
     if (!list_send(c, l))
         return DAP_ACK_NONE;
     enum dap_ack ack = list_take(c, l->count, l->reads, &done, &data);
+    settle_queue(c, ack, done);
     if (ack == DAP_ACK_WAIT && (done > ahead || was_taken)) {
         c->taken = true;
         c->taken_request = request;
@@ -190,6 +245,20 @@ static enum dap_ack run_one(struct cmsis_dap *c, struct list *l, uint8_t request
     return DAP_ACK_OK;
 }
 
+static void queue_write(struct cmsis_dap *c, uint8_t request, uint32_t value)
+{
+    c->queue[c->queued].request = request;
+    c->queue[c->queued++].value = value;
+}
+
+/* SELECT, and a MEM-AP's CSW, TAR and TARH: they do nothing until the access behind them. */
+static bool may_queue(const struct cmsis_dap *c, bool ap, uint8_t addr)
+{
+    bool adiv6 = !c->port.jtag && (c->port.dpidr >> 12 & 0xFu) >= 3;
+    bool mem_ap = c->select_known && (c->select & 0xFF0u) == (adiv6 ? 0xD00u : 0);
+    return c->queued < QUEUE && (ap ? mem_ap && addr <= AP_TARH : addr == DP_SELECT);
+}
+
 /* ABORT as on SWD. A JTAG-DP has only DAPABORT there, and sticky bits are cleared by writing them. */
 static enum dap_ack abort_access(struct cmsis_dap *c, uint32_t value)
 {
@@ -197,6 +266,10 @@ static enum dap_ack abort_access(struct cmsis_dap *c, uint32_t value)
                       (value & ABORT_STKERRCLR ? CTRL_STICKYERR : 0) |
                       (value & ABORT_ORUNERRCLR ? CTRL_STICKYORUN : 0);
     c->taken = false;
+    c->queued = 0;
+    if (c->owed)
+        queue_write(c, DP_SELECT, c->owed_select);
+    c->owed = false;
     if (!c->port.jtag || (value & ABORT_DAPABORT)) {
         uint8_t request[6] = {CMD_WRITE_ABORT, c->port.index};
         store_le32(request + 2, c->port.jtag ? ABORT_DAPABORT : value);
@@ -218,7 +291,8 @@ static bool ready(struct cmsis_dap *c)
     if (probe_failed(c))
         return false;
     if (c->lost) {
-        c->taken = false;
+        c->taken = c->owed = c->select_known = false;
+        c->queued = 0;
         if (!cmsis_dap_port_recover(&c->port)) {
             c->why = c->port.why;
             return false;
@@ -233,6 +307,8 @@ static void note(struct cmsis_dap *c, bool ap, uint8_t addr, uint32_t value)
 {
     if (!ap && addr == DP_SELECT) {
         c->select = value;
+        c->select_known = true;
+        c->owed = false;
         c->tar_known = c->step_known = false;
     }
     if (ap && addr == AP_TAR) {
@@ -262,11 +338,15 @@ static enum dap_ack cmsis_dap_dap(void *ctx, bool ap, bool read, uint8_t addr, u
         note(c, ap, addr, data);
     else if (ap)
         c->tar_known = c->tar_known && addr < 0xC; /* a read of DRW moves it */
-    list_begin(&l, c);
     uint8_t request = (uint8_t)(addr | (ap ? REQUEST_AP : 0) | (read ? REQUEST_READ : 0));
+    if (!read && may_queue(c, ap, addr)) {
+        c->taken = false;
+        queue_write(c, request, data);
+        return DAP_ACK_OK;
+    }
     enum dap_ack ack = run_one(c, &l, request, &data);
     if (ack != DAP_ACK_OK)
-        c->tar_known = false;
+        c->tar_known = c->step_known = false;
     if (read && ack == DAP_ACK_OK) {
         /* The first debug ports have no DPIDR behind JTAG; their IDCODE says the same. */
         if (c->port.jtag && !ap && addr == DP_DPIDR && data == 0 && !(c->select & DPBANKSEL))
@@ -452,7 +532,6 @@ static enum dap_ack single(struct cmsis_dap *c, struct block *b)
     struct deadline limit = deadline_in(c->clock, WAIT_NS);
     for (unsigned i = 0;; i++) {
         struct list l;
-        list_begin(&l, c);
         enum dap_ack ack = run_one(c, &l, b->request, b->values);
         if (ack != DAP_ACK_WAIT || c->port.jtag || (i >= WAIT_ROUNDS && deadline_passed(&limit)))
             return ack;
@@ -474,7 +553,9 @@ static enum dap_ack cmsis_dap_block(void *ctx, bool read, uint8_t addr, uint32_t
         ack = single(c, &b);
         *done = ack == DAP_ACK_OK;
     } else {
-        ack = block_through(c, &b, done);
+        ack = cmsis_dap_flush(c);
+        if (ack == DAP_ACK_OK)
+            ack = block_through(c, &b, done);
     }
     if (ack == DAP_ACK_OK && count > 1 && c->port.jtag) {
         ack = look(c);
@@ -483,6 +564,8 @@ static enum dap_ack cmsis_dap_block(void *ctx, bool read, uint8_t addr, uint32_t
     c->tar += count * c->step;
     if (ack != DAP_ACK_OK || c->tar % TAR_WRAP == 0)
         c->tar_known = false;
+    if (ack != DAP_ACK_OK)
+        c->step_known = false;
     return ack;
 }
 
@@ -541,6 +624,7 @@ static const struct link_backend cmsis_dap_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP,
     .dap = cmsis_dap_dap,
     .dap_block = cmsis_dap_block,
+    .flush = cmsis_dap_flush,
     .explain = cmsis_dap_explain,
     .drive_reset = cmsis_dap_drive_reset,
     .set_deadline = cmsis_dap_set_deadline,

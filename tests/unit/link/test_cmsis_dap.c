@@ -202,8 +202,50 @@ static void test_a_polled_register_costs_one_packet(void **state)
         before = b.peer.packets;
         assert_int_equal(link_write32(b.link, 0, SRAM, v, &d), CORRAL_OK);
         assert_int_equal(b.peer.packets - before, 1);
+        /* SELECT, CSW and TAR ride along. */
+        assert_int_equal(link_read32(b.link, 1, SRAM, &v, &d), CORRAL_OK);
+        for (uint32_t k = 0; k < 4; k++) {
+            before = b.peer.packets;
+            assert_int_equal(link_read32(b.link, k % 2, SRAM + 4 * k, &v, &d), CORRAL_OK);
+            assert_int_equal(link_write8(b.link, k % 2, SRAM + 400 + k, 1, &d), CORRAL_OK);
+            assert_int_equal(b.peer.packets - before, 2);
+        }
+        /* A register that somebody wrote has been written when that is said. */
+        assert_int_equal(link_write_ap(b.link, 1, 0x4, SRAM + 0x123, &d), CORRAL_OK);
+        uint32_t select = 1u << 24;
+        assert_int_equal(board_dap_access(b.peer.board, false, false, 0x8, &select), 1);
+        assert_int_equal(board_dap_access(b.peer.board, true, true, 0x4, &v), 1);
+        assert_int_equal(board_dap_access(b.peer.board, false, true, 0xC, &v), 1);
+        assert_int_equal(v, SRAM + 0x123);
         close_bench(&b);
     }
+}
+
+/* The port refuses SELECT because of an error that nobody has seen yet: it is written once that is cleared.
+ */
+static void test_a_select_that_was_refused_is_written_later(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct diag d = DIAG_INIT;
+    uint32_t v = 0, nowhere = NOWHERE, value = 0;
+    open_bench(&b, NULL, LINK_PROTOCOL_SWD);
+    assert_int_equal(link_write32(b.link, 0, SRAM, 0xAAAA0000, &d), CORRAL_OK);
+    assert_true(board_ap_fault(b.peer.board, 0, SRAM + 4, UINT32_MAX));
+    assert_int_equal(link_read32(b.link, 1, SRAM + 4, &v, &d), CORRAL_OK);
+    assert_int_equal(link_write32(b.link, 1, SRAM + 4, 0xBBBB0000, &d), CORRAL_OK);
+    /* Behind the link's back: a sticky error, through AP 1, which is selected. */
+    assert_int_equal(board_dap_access(b.peer.board, true, false, 0x4, &nowhere), 1);
+    board_dap_access(b.peer.board, true, true, 0xC, &value);
+    assert_int_equal(link_read32(b.link, 0, SRAM, &v, &d), CORRAL_ERR_LINK_FAULT);
+    /* AP 0 is what is selected now, for mem_ap.c: it must be. */
+    assert_int_equal(link_read32(b.link, 0, SRAM, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0xAAAA0000);
+    assert_int_equal(link_read32(b.link, 0, SRAM + 4, &v, &d), CORRAL_ERR_LINK_FAULT);
+    link_forget(b.link);
+    assert_int_equal(link_read32(b.link, 1, SRAM + 4, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0xBBBB0000);
+    close_bench(&b);
 }
 
 /* The same batch on the link `sim`: same codes, same counts. */
@@ -598,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_memory_in_all_sizes_with_packets_of_all_sizes),
         cmocka_unit_test(test_packets_are_under_way_together),
         cmocka_unit_test(test_a_polled_register_costs_one_packet),
+        cmocka_unit_test(test_a_select_that_was_refused_is_written_later),
         cmocka_unit_test(test_errors_are_the_same_as_on_link_sim),
         cmocka_unit_test(test_a_block_with_a_fault_in_it_is_done_up_to_there),
         cmocka_unit_test(test_b21_a_fault_on_jtag_is_seen_and_nothing_of_its_block_is_known),
