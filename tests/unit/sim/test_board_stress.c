@@ -75,9 +75,10 @@ static uint32_t any_value(uint32_t address, uint32_t *random)
     return r % 4 ? r & 0xFu : r;
 }
 
-static uint64_t random_traffic(uint32_t seed)
+static uint64_t random_traffic(uint32_t seed, enum board_identity first, enum board_identity second)
 {
-    struct board_config c = {.core_hz = {10000000, 6400000}, .count_pcs = true, .log_accesses = true};
+    struct board_config c = {
+        .identity = {first, second}, .core_hz = {10000000, 6400000}, .count_pcs = true, .log_accesses = true};
     struct board *b = board_counting(&c, NULL);
     uint32_t random = seed;
     uint64_t sum = 0;
@@ -113,7 +114,17 @@ static void random_debugger_traffic_is_survived_and_repeatable(void **state)
 {
     (void)state;
     for (uint32_t seed = 1; seed <= 3; seed++)
-        assert_true(random_traffic(seed) == random_traffic(seed));
+        assert_true(random_traffic(seed, BOARD_M7, BOARD_M7) == random_traffic(seed, BOARD_M7, BOARD_M7));
+}
+
+static void random_debugger_traffic_on_the_other_cores(void **state)
+{
+    static const enum board_identity pairs[][2] = {
+        {BOARD_M33, BOARD_M4}, {BOARD_M0PLUS, BOARD_M33}, {BOARD_M4, BOARD_M0PLUS}};
+    (void)state;
+    for (uint32_t k = 0; k < 3; k++)
+        assert_true(random_traffic(4 + k, pairs[k][0], pairs[k][1]) ==
+                    random_traffic(4 + k, pairs[k][0], pairs[k][1]));
 }
 
 int main(void)
@@ -122,6 +133,7 @@ int main(void)
         cmocka_unit_test(logs_drop_the_oldest_and_count_them),
         cmocka_unit_test(late_timer_keeps_to_whole_periods),
         cmocka_unit_test(random_debugger_traffic_is_survived_and_repeatable),
+        cmocka_unit_test(random_debugger_traffic_on_the_other_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
