@@ -21,6 +21,7 @@
 #include "sim/board_internal.h"
 
 #define INSTRUCTIONS  500000u
+#define FEWER         100000u /* on the other cores */
 #define COMPARE_EVERY 512u
 #define LOG_MAX       256u
 
@@ -171,22 +172,27 @@ static void private_write(uc_engine *uc, uint64_t offset, unsigned size, uint64_
     oracle_write(user, 0xE0000000u + offset, size, value);
 }
 
-static void set_up(struct lockstep *s, unsigned target)
+static void set_up(struct lockstep *s, unsigned target, enum board_identity identity)
 {
+    static const int model[BOARD_IDENTITIES] = {
+        [BOARD_M7] = UC_CPU_ARM_CORTEX_M7,
+        [BOARD_M4] = UC_CPU_ARM_CORTEX_M4,
+        [BOARD_M33] = UC_CPU_ARM_CORTEX_M33,
+        [BOARD_M0PLUS] = UC_CPU_ARM_CORTEX_M0,
+    };
     struct diag d;
-    struct board_config config = {.seed = 1};
+    struct board_config config = {.identity = {identity, identity}, .seed = 1};
     uint8_t *flash;
 
     memset(s, 0, sizeof *s);
     s->target = target;
     s->b = board_new(&config, &d);
     assert_non_null(s->b);
-    assert_int_equal(
-        board_load_elf(s->b, 0, board_image_core0, (size_t)(board_image_core0_end - board_image_core0), &d),
-        CORRAL_OK);
-    assert_int_equal(
-        board_load_elf(s->b, 1, board_image_core1, (size_t)(board_image_core1_end - board_image_core1), &d),
-        CORRAL_OK);
+    for (unsigned core = 0; core < BOARD_CORES; core++) {
+        size_t size = 0;
+        const uint8_t *image = board_identity_image(identity, core, &size);
+        assert_int_equal(board_load_elf(s->b, core, image, size, &d), CORRAL_OK);
+    }
     board_reset(s->b);
     for (unsigned k = 0; k < 2; k++) {
         struct cpu *c = &s->b->core[k].cpu;
@@ -201,7 +207,7 @@ static void set_up(struct lockstep *s, unsigned target)
     assert_non_null(flash);
     memcpy(flash, s->b->core[target].flash, BOARD_FLASH_SIZE);
     assert_int_equal(uc_open(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS, &s->uc), UC_ERR_OK);
-    assert_int_equal(uc_ctl_set_cpu_model(s->uc, UC_CPU_ARM_CORTEX_M7), UC_ERR_OK);
+    assert_int_equal(uc_ctl_set_cpu_model(s->uc, model[identity]), UC_ERR_OK);
     assert_int_equal(uc_mem_map(s->uc, BOARD_FLASH_BASE, BOARD_FLASH_SIZE, UC_PROT_READ | UC_PROT_EXEC),
                      UC_ERR_OK);
     assert_int_equal(uc_mem_write(s->uc, BOARD_FLASH_BASE, flash, BOARD_FLASH_SIZE), UC_ERR_OK);
@@ -263,18 +269,18 @@ static void follow(struct lockstep *s, uint32_t pc)
         fail_msg("at %08" PRIx32 " the peripheral accesses differ", pc);
 }
 
-static void run_beside(unsigned target)
+static void run_beside(unsigned target, enum board_identity identity, unsigned instructions)
 {
     struct lockstep *s = test_malloc(sizeof *s);
     uint64_t compared = 0, checked = 0;
 
-    set_up(s, target);
+    set_up(s, target, identity);
     struct cpu *c = &s->b->core[target].cpu;
     uint32_t start = c->r[CPU_PC];
     bool copy = false;
     uint64_t steps = 0;
 
-    while (compared < INSTRUCTIONS) {
+    while (compared < instructions) {
         uint64_t before = c->instructions, ipsr = c->ipsr;
         uint32_t pc = c->r[CPU_PC];
         s->memory_count = 0;
@@ -312,8 +318,8 @@ static void run_beside(unsigned target)
             assert_memory_equal(s->ram, s->b->sram, BOARD_SRAM_SIZE);
         }
     }
-    print_message("# core %u: %" PRIu64 " instructions equal, %u copied (exceptions, sleep)\n", target,
-                  compared, s->copied);
+    print_message("# core %u, %s: %" PRIu64 " instructions equal, %u copied (exceptions, sleep)\n", target,
+                  board_identity_info(identity)->core, compared, s->copied);
     tear_down(s);
     test_free(s);
 }
@@ -321,13 +327,27 @@ static void run_beside(unsigned target)
 static void test_core0(void **state)
 {
     (void)state;
-    run_beside(0);
+    run_beside(0, BOARD_M7, INSTRUCTIONS);
 }
 
 static void test_core1(void **state)
 {
     (void)state;
-    run_beside(1);
+    run_beside(1, BOARD_M7, INSTRUCTIONS);
+}
+
+static void test_cores_of_an_m0plus(void **state)
+{
+    (void)state;
+    for (unsigned core = 0; core < BOARD_CORES; core++)
+        run_beside(core, BOARD_M0PLUS, FEWER);
+}
+
+static void test_core_of_an_m4_and_an_m33(void **state)
+{
+    (void)state;
+    run_beside(0, BOARD_M4, FEWER);
+    run_beside(1, BOARD_M33, FEWER);
 }
 
 int main(void)
@@ -335,6 +355,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_core0),
         cmocka_unit_test(test_core1),
+        cmocka_unit_test(test_cores_of_an_m0plus),
+        cmocka_unit_test(test_core_of_an_m4_and_an_m33),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
