@@ -138,7 +138,7 @@ uint64_t board_log_dropped(const struct board *b, bool bus);
 
 struct board_bus_record {
     uint64_t tick;
-    uint32_t ap;
+    uint32_t ap; /* whose core's it is, 0 or 1, with ADIv6 too */
     uint32_t address;
     uint32_t value;
     uint8_t size;

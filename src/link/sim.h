@@ -58,7 +58,7 @@ struct link_sim_record {
 
 struct link_sim_bus_record {
     uint64_t tick;
-    uint32_t ap;
+    uint32_t ap; /* whose core's it is, 0 or 1, with ADIv6 too */
     uint32_t address;
     uint32_t value;
     uint8_t size;
