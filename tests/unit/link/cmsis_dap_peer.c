@@ -220,10 +220,6 @@ static void honest(struct cmsis_dap_peer *p, const uint8_t *in, size_t size, uin
         store_le32(out + 2, p->tap[p->taps - 1 - in[1]].idcode);
     } else if (p->jtag && (in[0] == 5 || in[0] == 6)) {
         jtag_transfer(p, in, size, out, n);
-    } else if (in[0] == 0x10 && p->options.pull_reset) {
-        board_pin_reset(p->board, !(in[1] & 0x80u));
-        *n = 2;
-        out[1] = in[1] & 0x80u;
     } else {
         front_packet(p, in, size, out, n);
     }
@@ -372,6 +368,7 @@ void cmsis_dap_peer_start(struct cmsis_dap_peer *p, const struct cmsis_dap_peer_
     memset(p, 0, sizeof(*p));
     if (options)
         p->options = *options;
+    config.adiv6 = p->options.adiv6;
     p->board = board_new(&config, &d);
     assert_non_null(p->board);
     if (p->options.run)

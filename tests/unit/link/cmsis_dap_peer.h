@@ -35,9 +35,10 @@ struct cmsis_dap_peer_options {
     unsigned packet_size, packet_count; /* 0 = the front's */
     bool announce_zero_size, announce_zero_count, long_text;
     bool padded;
+    bool adiv6; /* the board's debug port */
     bool swd_only, jtag_only;
-    bool dormant; /* SWD only after the selection alert */
-    bool pull_reset, stuck_reset;
+    bool dormant;     /* SWD only after the selection alert */
+    bool stuck_reset; /* nRESET reads high whatever is asked */
     /* A chain. */
     unsigned others_ahead, others_behind; /* TAPs towards TDI, towards TDO */
     /* Multidrop: instances 0 .. n-1 on the wire; 0 = a single port without it. */

@@ -586,11 +586,55 @@ static void test_the_reset_line(void **state)
     (void)state;
     struct bench b;
     struct diag d = DIAG_INIT;
-    open_bench(&b, &(struct cmsis_dap_peer_options){.pull_reset = true}, LINK_PROTOCOL_ANY);
+    uint32_t v = 0, again = 0;
+    open_bench(&b, &(struct cmsis_dap_peer_options){.run = true}, LINK_PROTOCOL_ANY);
+    /* DHCSR.S_RESET_ST says that there was one, once. */
+    assert_int_equal(link_read32(b.link, 0, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(link_read32(b.link, 0, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(v & 1u << 25, 0);
     assert_int_equal(link_drive_reset(b.link, true, &d), CORRAL_OK);
     assert_int_equal(link_drive_reset(b.link, false, &d), CORRAL_OK);
+    assert_int_equal(link_read32(b.link, 0, 0xE000EDF0, &v, &d), CORRAL_OK);
+    assert_int_equal(link_read32(b.link, 0, 0xE000EDF0, &again, &d), CORRAL_OK);
+    assert_int_equal(v & 1u << 25, 1u << 25);
+    assert_int_equal(again & 1u << 25, 0);
     block_there_and_back(b.link, 4);
     close_bench(&b);
+}
+
+static void test_a_port_of_version_3(void **state)
+{
+    (void)state;
+    static const uint32_t aps[2] = {0x2000, 0x4000};
+    for (size_t shape = 0; shape < SHAPES; shape++) {
+        struct bench b;
+        struct diag d = DIAG_INIT;
+        struct cmsis_dap_peer_options o = shapes[shape];
+        uint32_t v = 0;
+        o.adiv6 = o.run = true;
+        open_bench(&b, &o, LINK_PROTOCOL_SWD);
+        struct cs_topology *t = cs_scan(b.link, NULL, &d);
+        if (!t)
+            fail_msg("%s", d.message);
+        assert_int_equal(t->core_count, 2);
+        for (int i = 0; i < 2; i++) {
+            uint32_t words[200], back[200];
+            assert_int_equal(t->cores[i].ap, aps[i]);
+            assert_true(t->cores[i].has_cti);
+            memset(words, 0x40 + i, sizeof(words));
+            assert_int_equal(link_write_bytes(b.link, aps[i], SRAM + 12, words, sizeof(words), &d),
+                             CORRAL_OK);
+            assert_int_equal(link_read_bytes(b.link, aps[1 - i], SRAM + 12, back, sizeof(back), &d),
+                             CORRAL_OK);
+            assert_memory_equal(words, back, sizeof(back));
+            unsigned before = b.peer.packets;
+            assert_int_equal(link_read32(b.link, aps[i], SRAM + 64, &v, &d), CORRAL_OK);
+            assert_int_equal(link_read32(b.link, aps[1 - i], SRAM + 68, &v, &d), CORRAL_OK);
+            assert_int_equal(b.peer.packets - before, 2);
+        }
+        cs_topology_free(t);
+        close_bench(&b);
+    }
 }
 
 static void test_other_taps_on_the_chain(void **state)
@@ -650,6 +694,7 @@ int main(void)
         cmocka_unit_test(test_an_access_that_never_ends_is_aborted),
         cmocka_unit_test(test_words_behind_a_wait_are_never_misplaced),
         cmocka_unit_test(test_the_reset_line),
+        cmocka_unit_test(test_a_port_of_version_3),
         cmocka_unit_test(test_other_taps_on_the_chain),
         cmocka_unit_test(test_options_are_the_probes),
     };
