@@ -116,6 +116,9 @@ static bool answer(struct gdb_peer *p, int fd, const char *packet, size_t size)
 static void serve(struct gdb_peer *p, int fd)
 {
     uint8_t in[4096];
+    const struct gdb_peer_rule *greeting = rule_for(p->rules, "^connect");
+    if (greeting && !send_all(fd, greeting->reply, strlen(greeting->reply)))
+        return;
     for (;;) {
         ssize_t n = recv(fd, in, sizeof(in), 0);
         if (n <= 0)

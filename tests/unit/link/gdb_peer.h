@@ -10,7 +10,8 @@
 #include <stddef.h>
 
 /* A packet that begins with `packet` is answered with `reply`: the data of a packet, or with `raw` the very
- * bytes. NULL: with nothing. `close`: and the connection ends. The first match counts. */
+ * bytes. The packet "^connect" stands for somebody's coming. NULL: with nothing. `close`: and the connection
+ * ends. The first match counts. */
 struct gdb_peer_rule {
     const char *packet;
     const char *reply;

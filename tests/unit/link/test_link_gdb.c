@@ -276,6 +276,15 @@ static void test_a_qemu_that_was_never_started_stays_so(void **state)
     free(log);
 }
 
+/* QEMU tells of the stop that connecting was before it has read anything: that answers nothing. */
+static void test_an_unasked_stop_is_no_answer(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(RULES(RAW("^connect", "$T02thread:p01.01;#03")));
+    assert_int_equal(link_gdb_core_count(b.link), 2); /* the features were understood */
+    free(close_bench(&b));
+}
+
 static void test_answers_that_are_wrong_end_the_link(void **state)
 {
     (void)state;
@@ -361,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_a_step_moves_one_core),
         cmocka_unit_test(test_a_breakpoint_of_two_is_set_once),
         cmocka_unit_test(test_a_qemu_that_was_never_started_stays_so),
+        cmocka_unit_test(test_an_unasked_stop_is_no_answer),
         cmocka_unit_test(test_answers_that_are_wrong_end_the_link),
         cmocka_unit_test(test_a_list_without_an_end_is_bounded),
         cmocka_unit_test(test_output_without_an_answer_is_bounded),
