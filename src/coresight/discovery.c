@@ -152,10 +152,28 @@ static bool has_core(const struct cs_topology *t, uint32_t ap)
     return false;
 }
 
+/* Why nothing can be said of what is behind this AP; false where something can, or where there is no AP. */
+static bool is_out_of_reach(const struct cs_scan *scan, uint32_t ap, char why[CS_ERROR_MAX])
+{
+    const struct cs_topology *t = scan->t;
+    for (size_t i = 0; i < t->ap_count; i++)
+        if (t->aps[i].ap == ap && t->aps[i].idr == 0 && t->aps[i].error[0]) {
+            cs_error_text(why, t->aps[i].error);
+            return true;
+        }
+    struct cs_space space = cs_space_of(scan, (int32_t)ap);
+    struct cs_component c;
+    uint32_t devid;
+    struct diag d = DIAG_INIT;
+    if (!has_ap(t, ap) || cs_identify(&space, M_PROFILE_SCS, &c, &devid, &d) != CS_FOUND_ERROR)
+        return false;
+    cs_error_text(why, d.message);
+    return true;
+}
+
 /*
- * A core that was named and whose access port answers, but not what is behind it: without power or clock, in
- * reset, locked. It is listed as what it is, so that the others can be worked with (issue 5: never failing
- * the others).
+ * A core that was named, behind an access port that is there but gives no answer: without power or clock, in
+ * reset, locked. It is listed as that, so that the others can be worked with.
  */
 static void add_cores_out_of_reach(const struct cs_scan *scan)
 {
@@ -164,12 +182,8 @@ static void add_cores_out_of_reach(const struct cs_scan *scan)
     for (size_t i = 0; i < h->core_count && i < CS_MAX_HINTS; i++) {
         const struct cs_core_hint *hint = &h->cores[i];
         bool m_profile = !hint->base_set || (hint->base & ~UINT64_C(0xFFF)) == M_PROFILE_SCS;
-        struct cs_space space = cs_space_of(scan, (int32_t)hint->ap);
-        struct cs_component c;
-        uint32_t devid;
-        struct diag why = DIAG_INIT;
-        if (!m_profile || has_core(t, hint->ap) || !has_ap(t, hint->ap) ||
-            cs_identify(&space, M_PROFILE_SCS, &c, &devid, &why) != CS_FOUND_ERROR)
+        char why[CS_ERROR_MAX];
+        if (!m_profile || has_core(t, hint->ap) || !is_out_of_reach(scan, hint->ap, why))
             continue;
         if (t->core_count >= CS_MAX_CORES) {
             t->cut = true;
@@ -179,7 +193,7 @@ static void add_cores_out_of_reach(const struct cs_scan *scan)
         *core =
             (struct cs_core){.ap = hint->ap, .type = "unknown", .address = M_PROFILE_SCS, .cortex_m = true};
         snprintf(core->name, sizeof(core->name), "core%u", (unsigned)t->core_count++);
-        cs_error_text(core->error, why.message);
+        cs_error_text(core->error, why);
         cs_error_text(core->why_no_cti, "the core is out of reach");
     }
 }

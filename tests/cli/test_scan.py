@@ -201,6 +201,25 @@ def test_b18_a_patch_in_corral_yml(corral):
     assert next(a for a in s["aps"] if a["ap"] == 3)["base"] == 2
 
 
+def test_a_named_core_without_power_costs_no_other(corral):
+    write(corral, "off.yml", "link: sim\nboard: --unpowered core1\ncores:\n  - {name: a, ap: 0}\n  - {name: b, ap: 1}\n")
+    s = json.loads(corral("--json", "--target", "off.yml", "scan").out)
+    assert [c["ap"] for c in s["cores"]] == [0, 1]
+    assert "error" not in s["cores"][0] and s["cores"][0]["cti"]
+    assert "FAULT" in s["cores"][1]["error"] and s["cores"][1]["cti"] is None
+    r = corral("--target", "off.yml", "status")
+    assert r.code == 0 and "unpowered" in r.out, (r.out, r.err)
+
+
+def test_the_board_behind_adiv6(corral):
+    write(corral, "v6.yml", "link: sim\nboard: --adiv6\n")
+    s = json.loads(corral("--json", "--target", "v6.yml", "scan").out)
+    assert s["aps"][0]["ap"] == -1 and [c["type"] for c in s["cores"]] == ["Cortex-M7"] * 2
+    assert all(c["ap"] >= 4096 and c["cti"]["restart_output"] == 7 for c in s["cores"]), s["cores"]
+    r = corral("--target", "v6.yml", "status")
+    assert r.code == 0 and r.out.count("running") == 2, (r.out, r.err)
+
+
 def test_colour_is_for_terminals_only(corral):
     import pty
     for no_colour, want in ((None, True), ("1", False)):

@@ -61,6 +61,8 @@ static enum corral_err one(struct memory *m, struct link_access *a, struct diag 
         if (a->address == 0xFC && a->ap < 64)
             m->asked |= UINT64_C(1) << a->ap;
         m->asked_above += a->address == 0xFC && a->ap >= 64;
+        if (m->dead_idr && a->ap == m->dead_idr)
+            return diag_set(d, CORRAL_ERR_LINK_FAULT, "AP %u answered FAULT", (unsigned)a->ap);
         if (m->hang_from && a->ap >= m->hang_from)
             return diag_set(d, CORRAL_ERR_LINK_WAIT, "WAIT");
         *out = !there               ? 0

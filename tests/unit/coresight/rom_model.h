@@ -23,6 +23,7 @@ struct memory {
     uint64_t asked;       /* bit n: the IDR of AP n < 64 was read */
     uint32_t asked_above; /* so many IDRs of others were read */
     uint32_t dead_ap;     /* everything behind this AP faults; 0 = none */
+    uint32_t dead_idr;    /* this AP's own registers fault; 0 = none */
     uint32_t hang_from;   /* AP numbers from here on: WAIT without end; 0 = none */
     uint32_t fault_block; /* 4 KiB that fault; 0 = none */
     uint32_t wait_from;   /* from here on everything is WAIT without end; 0 = nothing */

@@ -127,6 +127,13 @@ static void test_a_named_core_without_power_is_listed_as_out_of_reach(void **sta
     assert_false(t->cores[1].has_cti);
     assert_non_null(strstr(t->cores[1].error, "FAULT"));
     cs_topology_free(t);
+    m->dead_ap = 0;
+    m->dead_idr = 1; /* not even the port itself answers */
+    t = scan_with(m, &(struct cs_hints){.cores = cores, .core_count = 3});
+    assert_int_equal(t->core_count, 2);
+    assert_non_null(strstr(t->cores[1].error, "FAULT"));
+    assert_int_equal(t->refusal_count, 0);
+    cs_topology_free(t);
     /* Nobody spoke of it: then there is no core. */
     t = scan(m);
     assert_int_equal(t->core_count, 1);
