@@ -166,7 +166,6 @@ static double wire_clocks(const struct gauge *g)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     char answer[128] = "";
-    uint64_t tick = 0, hz = 0;
     if (g->place->kind == PLACE_SIM)
         return (double)link_wire_clocks(g->place->link);
     snprintf(a.sun_path, sizeof(a.sun_path), "%s", g->control);
@@ -179,9 +178,10 @@ static double wire_clocks(const struct gauge *g)
             used += (size_t)n;
     if (s >= 0)
         close(s);
-    if (sscanf(answer, "ok %" SCNu64 " %" SCNu64, &tick, &hz) != 2 || hz == 0)
-        return 0;
-    return (double)tick * SWCLK / (double)hz;
+    char *rest = NULL;
+    uint64_t tick = strncmp(answer, "ok ", 3) == 0 ? strtoull(answer + 3, &rest, 10) : 0;
+    uint64_t hz = rest ? strtoull(rest, NULL, 10) : 0;
+    return hz ? (double)tick * SWCLK / (double)hz : 0;
 }
 
 static double now_us(void)

