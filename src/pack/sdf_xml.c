@@ -36,8 +36,14 @@ static unsigned line_of(const struct reader *r)
     return line > 0 ? (unsigned)line : 1;
 }
 
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *error_of_libxml;
+#else
+typedef xmlErrorPtr error_of_libxml;
+#endif
+
 /* libxml2's own words, instead of its printing them. The first complaint is the one that counts. */
-static void on_error(void *ctx, xmlErrorPtr error)
+static void on_error(void *ctx, error_of_libxml error)
 {
     struct reader *r = ctx;
     char words[96];
@@ -317,8 +323,14 @@ bool sdf_read_elements(struct sdf_elements *e, const char *bytes, size_t size, s
     if (size == 0)
         return sdf_mistake(e->name, 1, r.d, "the file is empty");
     /* The encoding is ours to say: one that the file declares could hide from the look above. */
+    xmlStructuredErrorFunc before = xmlStructuredError;
+    void *ctx_before = xmlStructuredErrorContext;
+    /* What it says of the input beside the reader would be printed: this thread's handler is ours meanwhile.
+     */
+    xmlSetStructuredErrorFunc(&r, on_error);
     r.xml = xmlReaderForMemory(bytes, (int)size, NULL, "UTF-8", XML_PARSE_NONET | XML_PARSE_COMPACT);
     if (!r.xml) {
+        xmlSetStructuredErrorFunc(ctx_before, before);
         diag_set(r.d, CORRAL_ERR_NO_MEMORY, "out of memory");
         return false;
     }
@@ -331,6 +343,7 @@ bool sdf_read_elements(struct sdf_elements *e, const char *bytes, size_t size, s
         r.failed = true;
     }
     xmlFreeTextReader(r.xml);
+    xmlSetStructuredErrorFunc(ctx_before, before);
     return !r.failed;
 }
 

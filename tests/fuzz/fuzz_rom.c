@@ -15,6 +15,7 @@
 
 #define MAX_BLOCKS   4096
 #define MAX_ACCESSES 3000000u
+#define MAX_APS      64 /* of an ADIv6 port, whose registers are kept */
 
 enum {
     FLAG_ADIV6 = 1,
@@ -59,7 +60,11 @@ struct target {
     struct block blocks[MAX_BLOCKS];
     uint32_t accesses;
     /* of the port with single transfers */
-    uint32_t select, csw, tar, tarh, ctrl, last;
+    uint32_t select, ctrl, last;
+    struct ap {
+        bool used;
+        uint32_t number, csw, tar, tarh;
+    } aps[MAX_APS];
     bool sticky;
 };
 
@@ -277,25 +282,36 @@ static enum corral_err execute(void *ctx, struct link_access *accesses, size_t c
     return CORRAL_OK;
 }
 
+static struct ap *registers_of(struct target *t, uint32_t number)
+{
+    size_t i = 0;
+    while (i < MAX_APS - 1 && t->aps[i].used && t->aps[i].number != number)
+        i++;
+    if (!t->aps[i].used || t->aps[i].number != number)
+        t->aps[i] = (struct ap){.used = true, .number = number};
+    return &t->aps[i];
+}
+
 static enum dap_ack ap_transfer(struct target *t, bool read, uint8_t addr, uint32_t *value)
 {
     bool v6 = t->flags & FLAG_ADIV6;
     uint32_t ap = v6 ? t->select & ~0xFFFu : t->select >> 24,
              reg = (t->select & (v6 ? 0xFF0u : 0xF0u)) | addr;
     uint32_t own = v6 ? reg - 0xD00 : reg;
-    uint64_t at = (t->flags & FLAG_LARGE ? (uint64_t)t->tarh << 32 : 0) | t->tar;
+    struct ap *mine = registers_of(t, ap);
+    uint64_t at = (t->flags & FLAG_LARGE ? (uint64_t)mine->tarh << 32 : 0) | mine->tar;
     enum corral_err err = CORRAL_OK;
     FUZZ_CHECK(own != 0x08 || (t->flags & FLAG_LARGE)); /* B12 */
     if (own == 0x00 || own == 0x04 || own == 0x08) {
-        uint32_t *mine = own == 0x00 ? &t->csw : own == 0x04 ? &t->tar : &t->tarh;
+        uint32_t *word = own == 0x00 ? &mine->csw : own == 0x04 ? &mine->tar : &mine->tarh;
         if (read)
-            *value = *mine;
+            *value = *word;
         else
-            *mine = *value;
+            *word = *value;
     } else if (own == 0x0C) {
         err = read ? read_word(t, ap, at, value) : write_word(t, ap, at);
-        if (t->csw & 0x10) /* wraps: B20 */
-            t->tar = (t->tar & ~0x3FFu) | ((t->tar + 4) & 0x3FF);
+        if (mine->csw & 0x10) /* wraps: B20 */
+            mine->tar = (mine->tar & ~0x3FFu) | ((mine->tar + 4) & 0x3FF);
     } else if (read) {
         *value = ap_word(t, ap, reg);
     } else {

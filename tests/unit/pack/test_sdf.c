@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -226,6 +227,27 @@ static void test_every_mistake_has_its_line(void **state)
     }
 }
 
+/* libxml2 prints what it is not kept from printing. */
+static void test_nothing_is_printed(void **state)
+{
+    (void)state;
+    static const char no_utf8[] = "<?xml version=\"1.0\" encoding=\"USA-SCII\"?>\n</con\xE8"
+                                  "fig_";
+    char made[] = "corral-sdf-XXXXXX";
+    int file = mkstemp(made), kept = dup(STDERR_FILENO);
+    assert_true(file >= 0 && kept >= 0);
+    unlink(made);
+    assert_true(dup2(file, STDERR_FILENO) >= 0);
+    sdf_free(sdf_parse("no.sdf", no_utf8, sizeof(no_utf8) - 1, NULL));
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
+        sdf_free(sdf_parse("no.sdf", mistakes[i].text, strlen(mistakes[i].text), NULL));
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    assert_int_equal(lseek(file, 0, SEEK_END), 0);
+    close(file);
+}
+
 static void refused(char *text, const char *what)
 {
     struct diag d = DIAG_INIT;
@@ -303,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_reached_is_left_out),
         cmocka_unit_test(test_wide_bases_and_dangling_links),
         cmocka_unit_test(test_every_mistake_has_its_line),
+        cmocka_unit_test(test_nothing_is_printed),
         cmocka_unit_test(test_everything_is_bounded),
         cmocka_unit_test(test_a_file_that_is_not_there),
     };
