@@ -173,6 +173,9 @@ static int perform(struct watch *w)
     enum corral_err err = view_open(w->cli, &w->view, &v, &d);
     if (!err && !w->real)
         err = diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (!err && session_has_stub(v.s))
+        err = diag_set(&d, CORRAL_ERR_UNSUPPORTED,
+                       "a gdb stub answers nothing while its target runs: nothing would be seen to change");
     if (!err)
         err = find_places(w, &v, &d);
     if (!err)

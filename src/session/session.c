@@ -229,6 +229,11 @@ unsigned session_board_programs(const struct session *s)
     return s->board_programs;
 }
 
+bool session_has_stub(const struct session *s)
+{
+    return s->has_stub;
+}
+
 bool session_is_board(const struct session *s)
 {
     return session_words_mean_board(s->options.link);

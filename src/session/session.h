@@ -81,6 +81,8 @@ struct session *session_open(const struct session_options *options, struct diag 
 enum corral_err session_connect(struct session *s, struct diag *d);
 /* Is the target the virtual board in this process? Known before session_connect. */
 bool session_is_board(const struct session *s);
+/* Are its cores a gdb stub's? Then nothing can be read while they run. Known after session_connect. */
+bool session_has_stub(const struct session *s);
 /* How many of the board's cores have a program (one without is held in reset); 0 on other links. Likewise. */
 unsigned session_board_programs(const struct session *s);
 /* Stops everything and leaves the target as it was found, unless session_detach (run_control.h) has left it:

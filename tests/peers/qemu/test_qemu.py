@@ -154,6 +154,10 @@ def test_what_is_not_there_is_said(corral):
         assert r.code == 1 and "0x70000000" in r.err, (r.code, r.err)
         r = q.run("--json", "scan")
         assert r.code == 0, r.err  # the link works on
+        r = q.run("watch", "0x38000004", "--count", "2")
+        assert r.code == 1 and "while its target runs" in r.err, (r.code, r.err)
+        r = q.run("reset", "--halt")
+        assert r.code == 0 and "core0" in r.out, (r.code, r.out, r.err)  # QEMU 7.2 resets only that one, which is said
         r = q.run("--clock", "1000000", "status")
         assert r.code == 2 and "clock" in r.err, (r.code, r.err)
         q.process.kill()
