@@ -320,6 +320,29 @@ static void only_v8m_has_stack_limits(void **state)
     }
 }
 
+static void a_stack_overflow_is_caught_as_a_checking_error(void **state)
+{
+    struct board *b = counting(BOARD_M33, NULL);
+    (void)state;
+    halt(b, 0);
+    mem_write(b, 0, DEMCR, 1u << 6);         /* VC_CHKERR */
+    mem_write(b, 0, 0xE000ED24, 1u << 18);   /* SHCSR.USGFAULTENA */
+    mem_write(b, 0, 0x20000200, 0xE7FEB403); /* PUSH {r0, r1} */
+    set_core_register(b, 0, 18, 0x20000104); /* PSP, and its limit */
+    set_core_register(b, 0, 31, 0x20000100);
+    set_core_register(b, 0, 20, 0x02000000);
+    set_core_register(b, 0, 15, 0x20000200);
+    mem_write(b, 0, DFSR, 0x1F);
+    uint32_t below = mem_read(b, 0, 0x200000FC);
+    resume(b, 0);
+    assert_true(is_halted(b, 0));
+    assert_int_equal(mem_read(b, 0, DFSR), 8);              /* VCATCH */
+    assert_int_equal(mem_read(b, 0, 0xE000ED28), 1u << 20); /* CFSR.STKOF */
+    assert_int_equal(core_register(b, 0, 16) & 0x1FFu, 6);
+    assert_int_equal(mem_read(b, 0, 0x200000FC), below);
+    board_free(b);
+}
+
 /* Sets comparator n of an Armv8-M DWT. */
 static void watch_v8(struct board *b, unsigned n, uint32_t address, uint32_t function)
 {
@@ -470,6 +493,7 @@ int main(void)
         cmocka_unit_test(lock_and_claim_are_where_the_part_has_them),
         cmocka_unit_test(v6m_debug_registers_have_fewer_bits),
         cmocka_unit_test(only_v8m_has_stack_limits),
+        cmocka_unit_test(a_stack_overflow_is_caught_as_a_checking_error),
         cmocka_unit_test(the_dwt_of_v8m_watches_by_match_and_action),
         cmocka_unit_test(a_dwt_match_reaches_the_trigger_of_its_core),
         cmocka_unit_test(every_pairing_runs_the_built_in_programs),
