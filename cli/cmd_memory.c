@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * corral read and write: memory of a target, through a core or an access port, while it runs (INTERFACE.md
- * "Commands"). How memory is reached, and how far, is the session's (session/memory.h).
+ * "Commands"). How memory is reached, and how far, is the session's (session/target_memory.h).
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #define CORRAL_CLI_VIEW_SESSION_H
 
 #include "cli/cli.h"
-#include "session/memory.h"
+#include "session/target_memory.h"
 
 enum { VIEW_OPT_CORE = 1024, VIEW_OPT_AP };
 

@@ -3,7 +3,7 @@
 #ifndef CORRAL_SESSION_LOAD_H
 #define CORRAL_SESSION_LOAD_H
 
-#include "session/memory.h"
+#include "session/target_memory.h"
 
 #define LOAD_SEGMENTS_MOST 64
 #define LOAD_RANGES_MOST   8

@@ -3,8 +3,8 @@
  * Memory of a target as a command sees it: elements of 1, 2 or 4 bytes through a core or an access port, and
  * addresses by name. Reads and writes while cores run; halts nothing.
  */
-#ifndef CORRAL_SESSION_MEMORY_H
-#define CORRAL_SESSION_MEMORY_H
+#ifndef CORRAL_SESSION_TARGET_MEMORY_H
+#define CORRAL_SESSION_TARGET_MEMORY_H
 
 #include "session/session.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory for the commands (memory.h), on the link's thread. Must not halt a core, and must not touch more
- * than was asked for: reading a peripheral has effects.
+ * Memory for the commands (target_memory.h), on the link's thread. Must not halt a core, and must not touch
+ * more than was asked for: reading a peripheral has effects.
  */
-#include "session/memory.h"
+#include "session/target_memory.h"
 
 #include <ctype.h>
 #include <errno.h>
