@@ -260,6 +260,16 @@ def test_a_core_that_is_held_in_reset_is_named_and_fails_nobody(corral):
         assert any(json.loads(line)["warning"]["core"] == "core1" for line in r.err.splitlines()), r.err
 
 
+def test_a_core_without_power_is_named_and_fails_nobody(corral):
+    with open(corral.path("corral.yml"), "w", encoding="ascii") as f:
+        f.write('link: sim\nboard: "--unpowered core1"\ncores:\n  - name: big\n    ap: 0\n  - name: small\n    ap: 1\n')
+    r = corral("status")
+    assert r.code == 0 and re.search(r"^small +unpowered: without power", r.out, re.M), r.out
+    r = corral("--json", "halt", "--sync")
+    assert r.code == 0 and [c["state"] for c in json.loads(r.out)["cores"]] == ["halted", "unpowered"], r.out
+    assert any("small was left out" in json.loads(line)["warning"]["message"] for line in r.err.splitlines()), r.err
+
+
 def test_no_cross_trigger_is_said(corral):
     board_with(corral, "--no-cti core1")
     r = corral("halt", "--sync")
