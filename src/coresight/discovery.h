@@ -71,9 +71,10 @@ enum corral_err cs_list_aps(const struct cs_scan *scan, struct diag *d);
 enum corral_err cs_list_hinted_aps(const struct cs_scan *scan, bool adiv6, struct diag *d);
 /* A new entry with IDR and BASE read; NULL when the topology is full. `regs`: where the AP's management
  * registers begin, 0 or 0xD00. *err is the port's own failure. */
-struct cs_ap *cs_add_ap(const struct cs_scan *scan, uint32_t ap, uint32_t regs, enum corral_err *err);
+struct cs_ap *cs_add_ap(const struct cs_scan *scan, uint32_t number, uint32_t regs, enum corral_err *err);
 /* The MEM-AP at `address` behind AP `parent` (B16). Nothing is added where its IDR says it is none. */
-enum corral_err cs_add_nested_ap(const struct cs_scan *scan, uint32_t ap, uint32_t parent, uint64_t address);
+enum corral_err cs_add_nested_ap(const struct cs_scan *scan, uint32_t number, uint32_t parent,
+                                 uint64_t address);
 /* A number for one, LINK_NESTED_LAST + 1 when there is none left. */
 uint32_t cs_free_nested_number(const struct cs_scan *scan);
 /* Does BASE name a table? *sure false = try it, and accept it if its CID is a table's (sheet 2.3). */

@@ -138,7 +138,7 @@ static unsigned read_entries(struct walk *w, const struct table *table, unsigned
     return w->given_up ? 0 : n;
 }
 
-static void walk_block(struct walk *w, uint64_t address, int table, unsigned depth);
+static void walk_block(struct walk *w, uint64_t address, int named_by, unsigned depth);
 
 /* Where an entry leads. False for one that leads nowhere; *end at the end of the table. */
 static bool follow(struct walk *w, const struct table *table, unsigned number, uint64_t entry,
