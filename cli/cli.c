@@ -57,12 +57,7 @@ int cli_usage(const struct cli *cli, const struct cli_command *command, const ch
 
 void cli_note(void *ctx, const char *sentence)
 {
-    const struct cli *cli = ctx;
-    char text[TEXT_CLEAN_MAX(CONNECT_NOTE)];
-    if (cli->quiet)
-        return;
-    text_escape((const uint8_t *)sentence, strlen(sentence), text, sizeof(text));
-    fprintf(stderr, "corral: %s\n", text);
+    cli_warn(ctx, NULL, sentence);
 }
 
 void cli_warn(const struct cli *cli, const char *core, const char *sentence)
