@@ -121,7 +121,7 @@ static void reply_stop(struct gdb_client *c, size_t core)
 void gdb_client_stopped(struct gdb_client *client, size_t core)
 {
     client->state = GDB_CLIENT_IDLE;
-    client->range.on = false;
+    client->range.on = client->came_to_running = client->looked = client->kept.known = false;
     client->seen_epoch = gdb_domain_of(client->hub, core)->epoch;
     if (client->core == GDB_ALL_CORES)
         client->registers_of = core;
@@ -137,6 +137,9 @@ static void stop_reason(struct gdb_client *c)
         hub->cores[c->registers_of].last.state == CORE_RUNNING)
         gdb_hub_halt(hub, c->registers_of, &d);
     c->seen_epoch = gdb_domain_of(hub, c->registers_of)->epoch;
+    const char *why;
+    c->came_to_running = !gdb_core_halted(hub, c->registers_of, &why);
+    c->looked = c->kept.known = false;
     reply_stop(c, c->registers_of);
 }
 
@@ -155,6 +158,17 @@ static void step(struct gdb_client *c, size_t core, const struct gdb_action *a)
 {
     struct diag d = DIAG_INIT;
     const char *why;
+    /* Somebody else has started the group: gdb steps off its own breakpoint before it continues, and would
+     * take an error for a stop. It joins, as by continue. Its breakpoints stay as they are: it has lifted
+     * them for this one step. */
+    if (gdb_domain_of(c->hub, core)->running) {
+        c->state = GDB_CLIENT_WAITING;
+        return;
+    }
+    if (c->seen_epoch < gdb_domain_of(c->hub, core)->epoch) {
+        gdb_client_stopped(c, core); /* likewise of a stop that it has not heard of (D1) */
+        return;
+    }
     if (!gdb_core_halted(c->hub, core, &why)) {
         gdb_client_error(c, why);
         return;
@@ -295,22 +309,75 @@ static bool want_halted(struct gdb_client *c)
     return false;
 }
 
+#define DWT_PCSR 0xE000101Cu
+
+/*
+ * gdb reads registers as soon as it has connected, and leaves again on an error or where pc is marked
+ * unavailable (13.1). To one that comes to a core that is not halted, its first look is answered with a
+ * sample of pc, 0 where there is none, and zeros; the next one with the reason.
+ */
+static void running_registers(struct gdb_client *c, struct gdb_payload *r)
+{
+    struct core *core = c->hub->cores[c->registers_of].core;
+    uint32_t pc = 0;
+    if (link_read32(core_link(core), core_ap(core), DWT_PCSR, &pc, NULL) != CORRAL_OK || pc == UINT32_MAX)
+        pc = 0;
+    for (unsigned i = 0; i < GDB_GENERAL_REGISTERS; i++)
+        gdb_payload_hex32(r, i == CORE_REGISTER_PC ? pc : 0);
+}
+
+static enum corral_err read_general(struct gdb_client *c, uint32_t *values, struct diag *d)
+{
+    struct core *core = c->hub->cores[c->registers_of].core;
+    enum corral_err err = CORRAL_OK;
+    for (unsigned i = 0; i < GDB_GENERAL_REGISTERS && !err; i++)
+        err = core_read_register(core, i, &values[i], d);
+    return err;
+}
+
+/* gdb reads registers after every stop, also after the step off a breakpoint that it does unseen. If another
+ * client has started the cores by then, an error would leave it in no state at all. */
+void gdb_client_keep_registers(struct gdb_client *client)
+{
+    const char *why;
+    if (client->looked || !gdb_core_halted(client->hub, client->registers_of, &why))
+        return;
+    client->kept.known = read_general(client, client->kept.values, NULL) == CORRAL_OK;
+}
+
+static void reply_registers(struct gdb_client *c, const uint32_t *values)
+{
+    struct gdb_payload r = start_reply(c);
+    for (unsigned i = 0; i < GDB_GENERAL_REGISTERS; i++)
+        gdb_payload_hex32(&r, values[i]);
+    gdb_client_reply(c, &r, GDB_SEND_REPLY);
+}
+
 static void read_registers(struct gdb_client *c)
 {
     struct gdb_payload r = start_reply(c);
-    struct core *core = c->hub->cores[c->registers_of].core;
+    uint32_t values[GDB_GENERAL_REGISTERS] = {0};
     struct diag d = DIAG_INIT;
+    const char *why;
+    if (c->came_to_running && !gdb_core_halted(c->hub, c->registers_of, &why)) {
+        c->came_to_running = false;
+        running_registers(c, &r);
+        gdb_client_reply(c, &r, GDB_SEND_REPLY);
+        return;
+    }
+    if (c->kept.known && !gdb_core_halted(c->hub, c->registers_of, &why)) {
+        c->kept.known = false;
+        reply_registers(c, c->kept.values);
+        return;
+    }
     if (!want_halted(c))
         return;
-    for (unsigned i = 0; i < GDB_GENERAL_REGISTERS; i++) {
-        uint32_t value = 0;
-        if (core_read_register(core, i, &value, &d)) {
-            gdb_client_error(c, d.message);
-            return;
-        }
-        gdb_payload_hex32(&r, value);
+    if (read_general(c, values, &d)) {
+        gdb_client_error(c, d.message);
+        return;
     }
-    gdb_client_reply(c, &r, GDB_SEND_REPLY);
+    c->looked = true;
+    reply_registers(c, values);
 }
 
 static void write_registers(struct gdb_client *c, const struct gdb_request *q)

@@ -138,6 +138,9 @@ enum corral_err gdb_hub_run(struct gdb_hub *hub, size_t core, struct diag *d)
 {
     struct gdb_domain *domain = gdb_domain_of(hub, core);
     struct event e;
+    for (struct gdb_client *c = hub->clients; c; c = c->next)
+        if (c->state == GDB_CLIENT_IDLE && covers_domain(c, domain))
+            gdb_client_keep_registers(c);
     enum corral_err err = group_run(domain->group, hub->cores[core].member, &e, d);
     if (err) {
         /* Some may run. Nobody is left in the dark: all are halted again, and everybody who waits is told. */

@@ -24,6 +24,8 @@ void gdb_payload_hex32(struct gdb_payload *r, uint32_t value); /* in the target'
 
 /* ---- breakpoints and watchpoints of one client */
 
+#define GDB_GENERAL_REGISTERS 17 /* r0 to pc, xpsr: what g has */
+
 #define GDB_POINTS_MAX 1024 /* of one client */
 
 struct gdb_point {
@@ -46,7 +48,13 @@ struct gdb_client {
     size_t control_of;     /* Hc: which core c and s mean; GDB_ALL_CORES = all */
     bool swbreak, hwbreak; /* gdb understands these reasons */
     bool leaving;
-    struct { /* stepping as long as pc is inside */
+    bool looked; /* it has read registers since it was last told of a stop */
+    struct {     /* of that stop, where the cores were started again before it had looked */
+        bool known;
+        uint32_t values[GDB_GENERAL_REGISTERS];
+    } kept;
+    bool came_to_running; /* or to one in reset, and has not looked at registers yet */
+    struct {              /* stepping as long as pc is inside */
         bool on;
         size_t core;
         uint32_t start, end;
@@ -107,6 +115,8 @@ void gdb_client_ok(struct gdb_client *client);
 void gdb_client_error(struct gdb_client *client, const char *text);
 /* Text for the user; may be sent while gdb waits for a stop, and while it waits for a command's end. */
 void gdb_client_print(struct gdb_client *client, const char *text);
+/* The cores are about to run: keep the registers of the last stop for a client that has not looked yet. */
+void gdb_client_keep_registers(struct gdb_client *client);
 /* The stop of `core` as this client is to see it; it waits no longer. */
 void gdb_client_stopped(struct gdb_client *client, size_t core);
 
@@ -122,8 +132,6 @@ const struct gdb_point *gdb_points_at(const struct gdb_client *client, size_t co
 const char *gdb_describe(struct gdb_client *client, const char *object, const char *annex, size_t *size);
 /* gdb's number of a register -> the core's; false = there is none. */
 bool gdb_register_number(struct gdb_hub *hub, size_t core, uint64_t number, unsigned *found, unsigned *bits);
-
-#define GDB_GENERAL_REGISTERS 17 /* r0 to pc, xpsr: what g has */
 
 /* gdb_monitor.c */
 void gdb_monitor(struct gdb_client *client, const char *words);
