@@ -59,7 +59,7 @@ static enum corral_err look(struct check *c, struct diag *d)
         m->has_cti = cti != NULL;
         if (cti) {
             const struct cti_info *x = cti_get_info(cti);
-            struct cti_registers r;
+            struct cti_registers r = {0};
             m->cti_address = x->address;
             m->cti_ap = x->ap;
             m->triggers = x->triggers;

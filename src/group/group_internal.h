@@ -80,8 +80,8 @@ bool group_is_halted(struct group *g, size_t core);
 void group_skew_of(const struct group *g, int64_t round_ns, struct group_skew *skew);
 
 /* group_halt.c */
-/* Halt, reasons, acknowledge: everything but publishing. `request` false: the leader has halted by itself. */
-enum corral_err group_halt_members(struct group *g, group_mask mask, size_t leader, bool request,
+/* Halt, reasons, acknowledge: everything but publishing. `ask_leader` false: it has halted by itself. */
+enum corral_err group_halt_members(struct group *g, group_mask mask, size_t leader, bool ask_leader,
                                    struct event *e, struct diag *d);
 /* Polls until it is halted, or has been seen for a while to be in a state that cannot halt. */
 enum corral_err group_wait_halted(struct group *g, size_t core, int64_t wait_ns, struct group_outcome *o);

@@ -242,7 +242,7 @@ static void run_pairing(unsigned number, unsigned rounds)
         n -= 4 - a;
     b = a + n;
     struct random first = {number * 7919u + 5};
-    char board[160], with[64], without[64];
+    char board[160], with[96], without[96];
     snprintf(p.name, sizeof(p.name), "%s,%s", identities[a], identities[b]);
     snprintf(board, sizeof(board), "--identity %s --ctm-latency %u%s", p.name, draw(&first, 40),
              clocks[number % 3]);
