@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ static pid_t start(char *const argv[], int *said)
     pid_t pid = fork();
     if (pid == 0) {
         int null = open("/dev/null", O_RDWR);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails or crashes leaves nobody behind */
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
         dup2(*said, STDERR_FILENO);
