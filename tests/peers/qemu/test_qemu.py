@@ -33,7 +33,8 @@ class Qemu:
             self.port = s.getsockname()[1]
             self.process = subprocess.Popen(
                 [program, "-M", "mps2-an521", "-nographic", "-serial", "null", "-monitor", "none", "-kernel", sys.argv[2],
-                 "-chardev", f"socket,id=gdb,fd={s.fileno()},server=on,wait=off", "-gdb", "chardev:gdb", *args],
+                 "-icount", "shift=8",  # 4 million instructions a second: it is not to keep the machine busy
+                 "-chardev", f"socket,id=gdb,fd={s.fileno()},server=on,wait=off,nodelay=on", "-gdb", "chardev:gdb", *args],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[s.fileno()])
 
     def __enter__(self):
