@@ -125,6 +125,12 @@ static void test_files_that_are_not_what_they_claim(void **state)
         "{\"aps\":[{\"ap\":0,\"words\":{\"zero\":\"1\"}}]}",
         "{\"aps\":[{\"ap\":0,\"words\":{\"0x0\":[]}}]}",
         "{\"aps\":[{\"ap\":0,\"unreadable\":[\"?\"]}]}",
+        "{\"aps\":[{\"ap\":0,\"cfg\":-1}]}",
+        "{\"aps\":[{\"ap\":0,\"baseh\":\"x\"}]}",
+        "{\"aps\":[{\"ap\":256}]}",
+        "{\"aps\":[{\"ap\":256,\"parent\":256,\"address\":0}]}",
+        "{\"aps\":[{\"ap\":256,\"parent\":-1,\"address\":0}]}",
+        "{\"aps\":[{\"ap\":256,\"parent\":0,\"address\":4}]}",
     };
     char spec[64];
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -157,6 +163,32 @@ static void test_a_file_of_words(void **state)
     link_close(link);
 }
 
+/* Domains of a class 9 table and of a GPR are on once asked for; and a plain word is a plain word. */
+static void test_power_that_is_asked_for_is_there(void **state)
+{
+    (void)state;
+    char spec[64];
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    struct link *link =
+        open_dry(file_of("{\"aps\":[{\"ap\":0,\"words\":{\"0x1FBC\":\"0x47700AF7\",\"0x1A0C\":1,"
+                         "\"0x2FE0\":\"0xA4\",\"0x2FE4\":\"0xB9\"}}]}",
+                         spec));
+    unlink(spec + 5);
+    assert_int_equal(link_read32(link, 0, 0x1A8C, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0);
+    assert_int_equal(link_write32(link, 0, 0x1A0C, 3, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0x1A8C, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 3);
+    assert_int_equal(link_write32(link, 0, 0x2000, 0x20, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0x2004, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x20);
+    assert_int_equal(link_write32(link, 0, 0x3000, 0x20, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0x3004, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0);
+    link_close(link);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -165,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_words_that_mean_nothing),
         cmocka_unit_test(test_files_that_are_not_what_they_claim),
         cmocka_unit_test(test_a_file_of_words),
+        cmocka_unit_test(test_power_that_is_asked_for_is_there),
     };
     return cmocka_run_group_tests_name("link-dry", tests, set_up, tear_down);
 }
