@@ -172,16 +172,19 @@ enum corral_err session_sync_check(struct session *s, unsigned rounds, const ato
     struct diag late = DIAG_INIT;
     enum corral_err err = CORRAL_OK;
     *out = (struct session_sync_check){.halt_channel = -1, .restart_channel = -1};
-    if (!before || !check)
-        err = diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    else if (rounds > SYNC_CHECK_ROUNDS_MOST)
+    if (!before || !check) {
+        free(before);
+        free(check);
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    }
+    if (rounds > SYNC_CHECK_ROUNDS_MOST)
         err = diag_set(d, CORRAL_ERR_USAGE, "at most %d rounds", SYNC_CHECK_ROUNDS_MOST);
     if (!err)
         err = session_call(s, take_snapshot, &look, d);
     if (!err)
         err = check_all(s, rounds, stop, check, out, d);
     enum corral_err leaving = session_detach(s, false, &late);
-    if (before && corral_err_exit_code(err) != 3) {
+    if (corral_err_exit_code(err) != 3) {
         look.list = before + EVENT_MAX_CORES;
         if (session_call(s, take_snapshot, &look, NULL) == CORRAL_OK)
             compare(s, before, look.list, out);

@@ -100,8 +100,13 @@ static enum corral_err measure(struct session *s, const struct session_sync_chec
     int64_t *ns = calloc(rounds, sizeof(*ns)), *cycles = calloc(rounds, sizeof(*cycles));
     const struct sync_check_core *a = &out->cores[out->starter], *b = &out->cores[out->stopper];
     bool like = a->ratio > 0 && b->ratio / a->ratio > 1 - LIKE && b->ratio / a->ratio < 1 + LIKE;
-    enum corral_err err = ns && cycles ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = CORRAL_OK;
     unsigned n = 0;
+    if (!ns || !cycles) {
+        free(ns);
+        free(cycles);
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    }
     for (; n < rounds && !err; n++) {
         /* unlike lengths, so that rounds do not fall on one phase of what the program does */
         struct round r = {.s = s,
