@@ -13,7 +13,8 @@
 
 #include "coresight/rom_table.h"
 
-#define CHUNK 4096
+#define CHUNK         4096
+#define TRIGOUTSTATUS 0x134u
 
 struct group_bench group_bench_open(const char *board, const struct link_sim_options *more)
 {
@@ -155,4 +156,37 @@ void group_bench_sync(struct group_bench *b)
     struct diag d = DIAG_INIT;
     if (group_enable_sync(b->group, &d))
         fail_msg("sync: %s", d.message);
+}
+
+void group_bench_assert_states(const struct event *e, enum core_state a, enum core_state b)
+{
+    assert_int_equal(e->halt.cores[0].state, a);
+    assert_int_equal(e->halt.cores[1].state, b);
+}
+
+void group_bench_assert_unlatched(struct group_bench *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->cti[i])
+            assert_int_equal(group_bench_cti(b, i, TRIGOUTSTATUS) & 1, 0);
+}
+
+/* Halt and run work, with every member as the leader. */
+void group_bench_assert_works(struct group_bench *b, enum group_mechanism mechanism)
+{
+    struct event e;
+    for (size_t leader = 0; leader < b->count; leader++) {
+        group_bench_halt(b, leader, &e);
+        for (size_t i = 0; i < b->count; i++)
+            assert_int_equal(e.halt.cores[i].state, CORE_HALTED);
+        assert_int_equal(e.halt.mechanism, mechanism);
+        assert_true(e.halt.cores[leader].first);
+        group_bench_assert_unlatched(b);
+        group_bench_run(b, leader, &e);
+        for (size_t i = 0; i < b->count; i++) {
+            assert_int_equal(e.halt.cores[i].state, CORE_RUNNING);
+            assert_true(e.halt.cores[i].restarted);
+        }
+        assert_int_equal(e.halt.mechanism, mechanism);
+    }
 }

@@ -35,5 +35,9 @@ void group_bench_write(struct group_bench *b, size_t core, uint32_t address, uin
 void group_bench_halt(struct group_bench *b, size_t leader, struct event *e);
 void group_bench_run(struct group_bench *b, size_t leader, struct event *e);
 void group_bench_sync(struct group_bench *b);
+void group_bench_assert_states(const struct event *e, enum core_state a, enum core_state b);
+void group_bench_assert_unlatched(struct group_bench *b);
+/* Halt and run work, with every member as the leader. */
+void group_bench_assert_works(struct group_bench *b, enum group_mechanism mechanism);
 
 #endif

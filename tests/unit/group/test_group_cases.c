@@ -16,51 +16,13 @@
 #include "sim/board_map.h"
 #include "tests/unit/group/group_bench.h"
 
-#define GLBEN         0x000u
-#define INTACK        0x010u
-#define APPSET        0x014u
-#define INEN0         0x020u
-#define OUTEN0        0x0A0u
-#define TRIGOUTSTATUS 0x134u
-#define GATE          0x140u
-#define CLAIMCLR      0xFA4u
-#define DHCSR         0xE000EDF0u
-#define DEMCR         0xE000EDFCu
+#define GLBEN  0x000u
+#define INEN0  0x020u
+#define OUTEN0 0x0A0u
+#define GATE   0x140u
+#define DEMCR  0xE000EDFCu
 
 static const struct link_sim_options logged = {.log_accesses = true};
-
-static void assert_states(const struct event *e, enum core_state a, enum core_state b)
-{
-    assert_int_equal(e->halt.cores[0].state, a);
-    assert_int_equal(e->halt.cores[1].state, b);
-}
-
-static void assert_unlatched(struct group_bench *b)
-{
-    for (size_t i = 0; i < b->count; i++)
-        if (b->cti[i])
-            assert_int_equal(group_bench_cti(b, i, TRIGOUTSTATUS) & 1, 0);
-}
-
-/* Halt and run work, with every member as the leader. */
-static void assert_works(struct group_bench *b, enum group_mechanism mechanism)
-{
-    struct event e;
-    for (size_t leader = 0; leader < b->count; leader++) {
-        group_bench_halt(b, leader, &e);
-        for (size_t i = 0; i < b->count; i++)
-            assert_int_equal(e.halt.cores[i].state, CORE_HALTED);
-        assert_int_equal(e.halt.mechanism, mechanism);
-        assert_true(e.halt.cores[leader].first);
-        assert_unlatched(b);
-        group_bench_run(b, leader, &e);
-        for (size_t i = 0; i < b->count; i++) {
-            assert_int_equal(e.halt.cores[i].state, CORE_RUNNING);
-            assert_true(e.halt.cores[i].restarted);
-        }
-        assert_int_equal(e.halt.mechanism, mechanism);
-    }
-}
 
 static void test_without_sync_no_cti_register_is_written(void **state)
 {
@@ -72,7 +34,7 @@ static void test_without_sync_no_cti_register_is_written(void **state)
     bool stopped;
     assert_int_equal(group_repair(b.group, &repaired, &d), CORRAL_OK);
     assert_int_equal(repaired, 0);
-    assert_works(&b, GROUP_MECHANISM_SOFTWARE);
+    group_bench_assert_works(&b, GROUP_MECHANISM_SOFTWARE);
     group_bench_halt(&b, 0, &e);
     assert_int_equal(group_step(b.group, 1, 2, &e, &d), CORRAL_OK);
     assert_int_equal(group_disarm(b.group, 0, &d), CORRAL_OK);
@@ -99,7 +61,7 @@ static void test_a4_a_closed_gate_is_opened_for_our_channels_and_closed_again(vo
     group_bench_sync(&b);
     assert_int_equal(group_bench_cti(&b, 0, GATE), 3);
     assert_int_equal(group_bench_cti(&b, 1, GATE), 0xB);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     assert_int_equal(group_disable_sync(b.group, &d), CORRAL_OK);
     assert_int_equal(group_bench_cti(&b, 0, GATE), 0);
     assert_int_equal(group_bench_cti(&b, 1, GATE), 8);
@@ -119,8 +81,8 @@ static void test_a5_level_halted(void **state)
         if (found_halted)
             group_bench_run(&b, 0, NULL);
         assert_int_equal(group_mechanism(b.group), GROUP_MECHANISM_CTI);
-        assert_works(&b, GROUP_MECHANISM_CTI);
-        assert_works(&b, GROUP_MECHANISM_CTI);
+        group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
+        group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
         assert_true(group_get_member(b.group, 0)->level_halted);
         assert_true(group_get_member(b.group, 1)->level_halted);
         assert_int_equal(group_bench_cti(&b, 0, INEN0), 1);
@@ -144,17 +106,17 @@ static void test_a5_level_halted_with_some_of_the_cores(void **state)
             assert_int_equal(e.halt.cores[who].state, CORE_HALTED);
             assert_int_equal(e.halt.cores[1 - who].state, CORE_RUNNING);
             assert_int_equal(group_run_some(b.group, 1u << who, who, &e, &d), CORRAL_OK);
-            assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+            group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
             host_clock_sleep(b.clock, NS_PER_MS);
             assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
-            assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+            group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
         }
     group_bench_halt(&b, 0, &e);
     assert_int_equal(group_run_some(b.group, 2, 1, &e, &d), CORRAL_OK);
-    assert_states(&e, CORE_HALTED, CORE_RUNNING);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_RUNNING);
     group_bench_run(&b, 0, &e);
-    assert_states(&e, CORE_RUNNING, CORE_RUNNING);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
 }
 
@@ -195,21 +157,21 @@ static void test_a12_a_core_held_in_reset_joins_when_it_is_let_go(void **state)
     group_forget_remarks(b.group);
     for (size_t leader = 0; leader < 2; leader++) {
         group_bench_halt(&b, leader, &e);
-        assert_states(&e, CORE_HALTED, CORE_RESET);
+        group_bench_assert_states(&e, CORE_HALTED, CORE_RESET);
         assert_true(group_bench_said(&b, "core1 was left out: held in reset") ||
                     group_bench_said(&b, "core1 was left out: it is held in reset"));
         group_bench_run(&b, leader, &e);
-        assert_states(&e, CORE_RUNNING, CORE_RESET);
+        group_bench_assert_states(&e, CORE_RUNNING, CORE_RESET);
     }
     assert_int_equal(group_halt_some(b.group, 2, 1, &e, &d), CORRAL_ERR_CORE_NO_HALT);
     group_bench_write(&b, 0, BOARD_SYSINFO_BASE + BOARD_SYSINFO_RESET_HOLD, 0);
     host_clock_sleep(b.clock, NS_PER_MS);
     group_bench_halt(&b, 0, &e);
-    assert_states(&e, CORE_HALTED, CORE_HALTED);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
     group_bench_run(&b, 0, &e);
-    assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+    group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
     assert_int_equal(group_get_member(b.group, 1)->halt, GROUP_MECHANISM_CTI);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
 }
 
@@ -220,27 +182,27 @@ static void test_an_unpowered_core_does_not_fail_the_other(void **state)
     struct diag d = DIAG_INIT;
     struct event e;
     group_bench_sync(&b);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     board_set_power(link_sim_board(b.link), 1, false);
     for (size_t leader = 0; leader < 2; leader++) {
         group_forget_remarks(b.group);
         group_bench_halt(&b, leader, &e);
-        assert_states(&e, CORE_HALTED, CORE_UNPOWERED);
+        group_bench_assert_states(&e, CORE_HALTED, CORE_UNPOWERED);
         assert_true(group_bench_said(&b, "core1 was left out"));
         group_bench_run(&b, leader, &e);
-        assert_states(&e, CORE_RUNNING, CORE_UNPOWERED);
+        group_bench_assert_states(&e, CORE_RUNNING, CORE_UNPOWERED);
     }
     assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
-    assert_states(&e, CORE_RUNNING, CORE_UNPOWERED);
+    group_bench_assert_states(&e, CORE_RUNNING, CORE_UNPOWERED);
     /* A13: with its power its CTI's registers went. The first halt misses it, and mends that. */
     board_set_power(link_sim_board(b.link), 1, true);
     host_clock_sleep(b.clock, NS_PER_MS);
     group_forget_remarks(b.group);
     group_bench_halt(&b, 0, &e);
-    assert_states(&e, CORE_HALTED, CORE_HALTED);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
     assert_true(group_bench_said(&b, "had lost its connections"));
     group_bench_run(&b, 0, &e);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     assert_int_equal(group_detach(b.group, false, &d), CORRAL_OK);
     group_bench_close(&b);
 }
@@ -254,19 +216,19 @@ static void test_a13_a_cti_that_lost_its_registers_is_set_up_again(void **state)
             struct group_bench b = group_bench_open(NULL, NULL);
             struct event e;
             group_bench_sync(&b);
-            assert_works(&b, GROUP_MECHANISM_CTI);
+            group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
             if (halted)
                 group_bench_halt(&b, 0, &e);
             board_cti_lose(link_sim_board(b.link), lost);
             if (halted) {
                 group_bench_run(&b, 0, &e);
-                assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+                group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
             }
             group_bench_halt(&b, 0, &e);
-            assert_states(&e, CORE_HALTED, CORE_HALTED);
+            group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
             assert_true(group_bench_said(&b, "had lost its connections"));
             group_bench_run(&b, 0, &e);
-            assert_works(&b, GROUP_MECHANISM_CTI);
+            group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
             group_bench_close(&b);
         }
 }
@@ -289,7 +251,7 @@ static void test_a28_separate_matrices_are_seen_then_proven_and_given_up(void **
         for (size_t i = 0; i < 2; i++)
             assert_int_equal(group_bench_cti(&b, i, GLBEN), 0); /* proven: given back */
         group_bench_run(&b, 0, &e);
-        assert_works(&b, GROUP_MECHANISM_SOFTWARE);
+        group_bench_assert_works(&b, GROUP_MECHANISM_SOFTWARE);
         group_bench_close(&b);
     }
 }
@@ -301,7 +263,7 @@ static void test_a_core_without_cti_is_reached_by_software_and_said_so(void **st
     group_bench_sync(&b);
     assert_true(group_bench_said(&b, "core1 is halted and started by itself: it has no CTI"));
     assert_true(group_bench_said(&b, "no two cores can be joined"));
-    assert_works(&b, GROUP_MECHANISM_SOFTWARE);
+    group_bench_assert_works(&b, GROUP_MECHANISM_SOFTWARE);
     group_bench_close(&b);
 }
 
@@ -312,7 +274,7 @@ static void test_ctis_lie_where_they_lie(void **state)
     assert_int_equal(b.cti[0], 0xE0043000u);
     assert_int_equal(b.cti[1], 0xE0044000u);
     group_bench_sync(&b);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
 }
 
@@ -356,10 +318,10 @@ static void test_a20_a_step_moves_one_core_and_latches_nobody(void **state)
             assert_int_equal(n, 6); /* three steps: each left debug state once and came back once */
             for (size_t i = 0; i < n; i++)
                 assert_int_equal(log[i].core, who);
-            assert_unlatched(&b);
+            group_bench_assert_unlatched(&b);
         }
         group_bench_run(&b, 1, &e);
-        assert_works(&b, GROUP_MECHANISM_CTI);
+        group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
         group_bench_close(&b);
     }
 }
@@ -373,13 +335,13 @@ static void test_a20_a_step_beside_a_running_core(void **state)
     struct event e;
     group_bench_sync(&b);
     assert_int_equal(group_halt_some(b.group, 1, 0, &e, &d), CORRAL_OK);
-    assert_states(&e, CORE_HALTED, CORE_RUNNING);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_RUNNING);
     assert_int_equal(group_step(b.group, 0, 5, &e, &d), CORRAL_OK);
-    assert_states(&e, CORE_HALTED, CORE_RUNNING);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_RUNNING);
     assert_int_equal(group_step(b.group, 1, 1, &e, &d), CORRAL_ERR_CORE_STATE);
     /* Still armed: the next halt of the one drags along the other. */
     assert_int_equal(group_run_some(b.group, 1, 0, &e, &d), CORRAL_OK);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
 }
 
@@ -396,18 +358,18 @@ static void test_a21_a_core_kept_to_itself(void **state)
     assert_int_equal(group_get_member(b.group, 0)->halt_why, GROUP_WHY_ISOLATED);
     size_t from = link_sim_log_count(b.link);
     assert_int_equal(group_run_some(b.group, 1, 0, &e, &d), CORRAL_OK);
-    assert_states(&e, CORE_RUNNING, CORE_HALTED);
+    group_bench_assert_states(&e, CORE_RUNNING, CORE_HALTED);
     assert_int_equal(group_halt_some(b.group, 1, 0, &e, &d), CORRAL_OK);
     struct link_sim_record log[16];
     size_t n = link_sim_log(b.link, from, log, 16);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(log[i].core, 0);
-    assert_unlatched(&b);
+    group_bench_assert_unlatched(&b);
     assert_int_equal(group_bench_cti(&b, 0, INEN0), 0);
     assert_int_equal(group_bench_cti(&b, 0, OUTEN0), 0);
     assert_int_equal(group_arm(b.group, 0, &d), CORRAL_OK);
     group_bench_run(&b, 0, &e);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
 }
 
@@ -425,7 +387,7 @@ static void test_some_halt_and_run_and_the_others_go_on(void **state)
         assert_true(e.halt.cores[who].first);
         assert_int_equal(e.halt.cores[1 - who].state, CORE_RUNNING);
         assert_int_equal(group_run_some(b.group, 1u << who, who, &e, &d), CORRAL_OK);
-        assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+        group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
         struct link_sim_record log[16];
         size_t n = link_sim_log(b.link, from, log, 16);
         assert_int_equal(n, 2);
@@ -437,11 +399,44 @@ static void test_some_halt_and_run_and_the_others_go_on(void **state)
         assert_int_equal(e.halt.cores[1 - who].state, CORE_HALTED);
         assert_int_equal(e.halt.cores[who].state, CORE_RUNNING);
         group_bench_run(&b, 0, &e);
-        assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+        group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
     }
     assert_int_equal(group_halt_some(b.group, 1, 1, &e, &d), CORRAL_ERR_NO_CORE);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
+}
+
+/* 10.4: stepping off a breakpoint before a start is no halt for the other, which runs. */
+static void test_a_core_steps_off_its_breakpoint_beside_a_running_core(void **state)
+{
+    (void)state;
+    static const char *const boards[] = {NULL, "--level-halted", "--identity m33,m0plus"};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t who = 0; who < 2; who++) {
+            struct group_bench b = group_bench_open(boards[k], NULL);
+            struct diag d = DIAG_INIT;
+            struct event e;
+            uint32_t pc = 0;
+            group_bench_sync(&b);
+            group_bench_halt(&b, 0, &e);
+            assert_int_equal(group_step(b.group, who, 1, NULL, &d), CORRAL_OK);
+            assert_int_equal(core_read_register(b.cores[who], CORE_REGISTER_PC, &pc, &d), CORRAL_OK);
+            assert_int_equal(core_set_breakpoint(b.cores[who], pc, &d), CORRAL_OK);
+            assert_int_equal(group_run_some(b.group, 2u >> who, 1 - who, &e, &d), CORRAL_OK);
+            size_t from = link_sim_log_count(b.link);
+            assert_int_equal(group_run_some(b.group, 1u << who, who, &e, &d), CORRAL_OK);
+            assert_true(e.halt.cores[who].restarted);
+            struct link_sim_record log[16];
+            size_t n = link_sim_log(b.link, from, log, 16);
+            assert_true(n >= 3); /* out and back for the step, and out */
+            for (size_t i = 0; i < 3; i++)
+                assert_int_equal(log[i].core, who);
+            assert_int_equal(core_clear_breakpoint(b.cores[who], pc, &d), CORRAL_OK);
+            group_bench_halt(&b, 0, &e);
+            group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
+            group_bench_assert_unlatched(&b);
+            group_bench_close(&b);
+        }
 }
 
 static void test_reset_halts_every_core_at_its_vector(void **state)
@@ -464,9 +459,9 @@ static void test_reset_halts_every_core_at_its_vector(void **state)
             assert_int_equal(e.halt.cores[0].reason, HALT_REASON_VECTOR_CATCH);
             assert_int_equal(e.halt.cores[1].state, CORE_HALTED);
             assert_int_equal(group_bench_read(&b, 0, DEMCR) & 1, 0);
-            assert_unlatched(&b);
+            group_bench_assert_unlatched(&b);
             group_bench_run(&b, 0, &e);
-            assert_works(&b, sync ? GROUP_MECHANISM_CTI : GROUP_MECHANISM_SOFTWARE);
+            group_bench_assert_works(&b, sync ? GROUP_MECHANISM_CTI : GROUP_MECHANISM_SOFTWARE);
             group_bench_close(&b);
         }
 }
@@ -484,9 +479,9 @@ static void test_reset_and_run(void **state)
         if (group_reset(b.group, &(struct group_reset){.how = CORE_RESET_SYSTEM}, &e, &d))
             fail_msg("%s", d.message);
         assert_int_equal(e.kind, EVENT_RUN);
-        assert_states(&e, CORE_RUNNING, CORE_RUNNING);
+        group_bench_assert_states(&e, CORE_RUNNING, CORE_RUNNING);
         assert_true(e.halt.cores[0].restarted);
-        assert_works(&b, GROUP_MECHANISM_CTI);
+        group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
         group_bench_close(&b);
     }
 }
@@ -502,14 +497,14 @@ static void test_reset_of_one_core_alone(void **state)
     size_t from = link_sim_log_count(b.link);
     if (group_reset(b.group, &reset, &e, &d))
         fail_msg("%s", d.message);
-    assert_states(&e, CORE_RUNNING, CORE_HALTED);
+    group_bench_assert_states(&e, CORE_RUNNING, CORE_HALTED);
     assert_int_equal(e.halt.cores[1].reason, HALT_REASON_VECTOR_CATCH);
     struct link_sim_record log[16];
     size_t n = link_sim_log(b.link, from, log, 16);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(log[i].core, 1);
     assert_int_equal(group_run_some(b.group, 2, 1, &e, &d), CORRAL_OK);
-    assert_works(&b, GROUP_MECHANISM_CTI);
+    group_bench_assert_works(&b, GROUP_MECHANISM_CTI);
     group_bench_close(&b);
 }
 
@@ -524,219 +519,14 @@ static void test_a_core_held_in_reset_stops_at_its_vector_when_it_is_let_go(void
     const struct group_reset reset = {.how = CORE_RESET_SYSTEM, .halt = true};
     if (group_reset(b.group, &reset, &e, &d))
         fail_msg("%s", d.message);
-    assert_states(&e, CORE_HALTED, CORE_RESET);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_RESET);
     assert_true(group_bench_said(&b, "core1 is still held in reset"));
     group_bench_write(&b, 0, BOARD_SYSINFO_BASE + BOARD_SYSINFO_RESET_HOLD, 0);
     host_clock_sleep(b.clock, NS_PER_MS);
     assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
-    assert_states(&e, CORE_HALTED, CORE_HALTED);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
     assert_int_equal(e.halt.cores[1].reason, HALT_REASON_VECTOR_CATCH);
     group_bench_close(&b);
-}
-
-/* In the bus log from record `from` on: every CTI write comes before the first write that ends halting debug.
- */
-static void assert_ctis_first(struct group_bench *b, size_t from)
-{
-    struct link_sim_bus_record log[512];
-    size_t n = link_sim_bus_log(b->link, from, log, 512), last_cti = 0, first_core = SIZE_MAX;
-    assert_true(n > 0 && n < 512);
-    for (size_t i = 0; i < n; i++) {
-        if (!log[i].write)
-            continue;
-        if (log[i].address == DHCSR && !(log[i].value & 1) && first_core == SIZE_MAX)
-            first_core = i;
-        if (log[i].address >= b->cti[0] && log[i].address - b->cti[0] < 0x1000)
-            last_cti = i;
-    }
-    assert_true(last_cti > 0);
-    assert_true(last_cti < first_core);
-}
-
-/* A24, A25: CTI first, and nothing is left: not a latch, a mapping, a claim, a halted core. */
-static void test_a24_detach_leaves_the_target_as_it_was_found(void **state)
-{
-    (void)state;
-    static const char *const boards[] = {NULL, "--level-halted", "--identity m33,m4"};
-    for (size_t k = 0; k < 3; k++)
-        for (size_t leave = 0; leave < 2; leave++) {
-            struct group_bench b = group_bench_open(boards[k], &logged);
-            struct diag d = DIAG_INIT;
-            struct event e;
-            group_bench_sync(&b);
-            group_bench_halt(&b, 0, &e);
-            size_t from = group_bench_bus_count(&b);
-            if (group_detach(b.group, leave != 0, &d))
-                fail_msg("%s", d.message);
-            assert_ctis_first(&b, from);
-            assert_false(group_sync_enabled(b.group));
-            for (size_t i = 0; i < 2; i++) {
-                assert_int_equal(group_bench_cti(&b, i, GLBEN), 0);
-                assert_int_equal(group_bench_cti(&b, i, INEN0), 0);
-                assert_int_equal(group_bench_cti(&b, i, OUTEN0), 0);
-                assert_int_equal(group_bench_cti(&b, i, TRIGOUTSTATUS) & 1, 0);
-                assert_int_equal(group_bench_cti(&b, i, CLAIMCLR), 0);
-                uint32_t dhcsr = group_bench_read(&b, i, DHCSR);
-                assert_int_equal((dhcsr >> 17) & 1, leave);
-                assert_int_equal(dhcsr & 1, leave);
-            }
-            group_bench_close(&b);
-        }
-}
-
-/* A tool that died in the middle of a halt: everything is latched, and nothing was taken down. */
-static void test_repair_names_and_takes_away_what_a_dead_tool_left(void **state)
-{
-    (void)state;
-    static const char *const boards[] = {NULL, "--level-halted", "--identity m33,m0plus"};
-    for (size_t k = 0; k < 3; k++) {
-        struct group_bench b = group_bench_open(boards[k], NULL);
-        struct diag d = DIAG_INIT;
-        struct event e;
-        size_t repaired = 0;
-        group_bench_sync(&b);
-        /* the leader's request, and then nothing more */
-        assert_int_equal(core_request_halt(b.cores[0], &d), CORRAL_OK);
-        host_clock_sleep(b.clock, NS_PER_MS);
-        for (size_t i = 0; i < 2; i++)
-            assert_int_equal(group_bench_cti(&b, i, TRIGOUTSTATUS) & 1, 1);
-        /* the next process */
-        struct core *cores[2];
-        for (size_t i = 0; i < 2; i++) {
-            const struct cti_info *x = cti_get_info(core_cti(b.cores[i]));
-            struct cti *cti = cti_open(b.link, x->ap, x->address, x->restart_output, &d);
-            assert_non_null(cti);
-            cores[i] =
-                core_cortex_m_open(b.link, core_ap(b.cores[i]), i ? "core1" : "core0", b.hz[i], cti, &d);
-            assert_non_null(cores[i]);
-        }
-        struct group *dead = b.group;
-        b.group = group_new(cores, 2, NULL, "group");
-        assert_non_null(b.group);
-        if (group_repair(b.group, &repaired, &d))
-            fail_msg("%s", d.message);
-        assert_int_equal(repaired, 2);
-        assert_true(group_bench_said(&b, "core0 had a debug request asserted"));
-        assert_true(group_bench_said(&b, "core1 was still connected for cross triggers"));
-        assert_true(group_bench_said(&b, "core0 is halted since then"));
-        for (size_t i = 0; i < 2; i++) {
-            assert_int_equal(group_bench_cti(&b, i, GLBEN), 0);
-            assert_int_equal(group_bench_cti(&b, i, INEN0), 0);
-            assert_int_equal(group_bench_cti(&b, i, TRIGOUTSTATUS) & 1, 0);
-            assert_int_equal(group_bench_cti(&b, i, CLAIMCLR), 0);
-        }
-        assert_int_equal(group_repair(b.group, &repaired, &d), CORRAL_OK);
-        assert_int_equal(repaired, 0);
-        group_bench_run(&b, 0, &e);
-        assert_states(&e, CORE_RUNNING, CORE_RUNNING);
-        group_bench_sync(&b);
-        assert_works(&b, GROUP_MECHANISM_CTI);
-        group_free(dead);
-        for (size_t i = 0; i < 2; i++)
-            core_close(cores[i]);
-        group_bench_close(&b);
-    }
-}
-
-static void expect_stop(struct group_bench *b, struct event *e, bool wanted)
-{
-    struct diag d = DIAG_INIT;
-    bool stopped = false;
-    for (unsigned i = 0; i < (wanted ? 200u : 20u) && !stopped; i++) {
-        if (group_poll(b->group, &stopped, e, &d))
-            fail_msg("%s", d.message);
-        host_clock_sleep(b->clock, 500 * NS_PER_US);
-    }
-    assert_int_equal(stopped, wanted);
-}
-
-/* 11.1: a breakpoint stops all, over cross triggers or by a copy in software (A28). */
-static void test_poll_finds_a_breakpoint_and_stops_all(void **state)
-{
-    (void)state;
-    static const char *const boards[] = {NULL, "--separate-ctm", "--no-cti both", "--level-halted"};
-    for (size_t k = 0; k < 4; k++)
-        for (size_t who = 0; who < 2; who++) {
-            struct group_bench b = group_bench_open(boards[k], NULL);
-            struct diag d = DIAG_INIT;
-            struct event e;
-            uint32_t pc = 0;
-            group_bench_sync(&b);
-            group_bench_halt(&b, 0, &e);
-            assert_int_equal(group_step(b.group, who, 1, NULL, &d), CORRAL_OK);
-            assert_int_equal(core_read_register(b.cores[who], CORE_REGISTER_PC, &pc, &d), CORRAL_OK);
-            assert_int_equal(core_set_breakpoint(b.cores[who], pc, &d), CORRAL_OK);
-            for (unsigned round = 0; round < 2; round++) {
-                group_bench_run(&b, 0, &e);
-                expect_stop(&b, &e, true);
-                assert_states(&e, CORE_HALTED, CORE_HALTED);
-                assert_int_equal(e.halt.cores[who].reason, HALT_REASON_BREAKPOINT);
-                assert_int_equal(e.halt.cores[who].pc, pc);
-                assert_true(e.halt.cores[who].first);
-                assert_false(e.halt.cores[1 - who].first);
-            }
-            assert_int_equal(core_clear_breakpoint(b.cores[who], pc, &d), CORRAL_OK);
-            group_bench_run(&b, 0, &e);
-            expect_stop(&b, &e, false);
-            group_bench_close(&b);
-        }
-}
-
-static void test_check_finds_each_switch_out(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *board;
-        size_t islands;
-        enum group_proof halt, run;
-        int type;
-    } cases[] = {
-        {NULL, 1, GROUP_PROOF_DONE, GROUP_PROOF_DONE, GROUP_HALTED_PULSE},
-        {"--identity m33,m33", 1, GROUP_PROOF_DONE, GROUP_PROOF_DONE, GROUP_HALTED_PULSE},
-        {"--identity m4,m0plus", 1, GROUP_PROOF_DONE, GROUP_PROOF_DONE, GROUP_HALTED_PULSE},
-        {"--level-halted", 1, GROUP_PROOF_DONE, GROUP_PROOF_DONE, GROUP_HALTED_LEVEL},
-        {"--separate-ctm", 2, GROUP_PROOF_NONE, GROUP_PROOF_NONE, GROUP_HALTED_UNKNOWN},
-        {"--no-cti both", 0, GROUP_PROOF_NONE, GROUP_PROOF_NONE, GROUP_HALTED_UNKNOWN},
-    };
-    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
-        for (unsigned halted = 0; halted < 4; halted++) {
-            struct group_bench b = group_bench_open(cases[k].board, NULL);
-            struct diag d = DIAG_INIT;
-            struct group_check c;
-            struct event e;
-            uint32_t pc[2] = {0, 0};
-            if (halted && group_halt_some(b.group, halted, halted == 2, &e, &d))
-                fail_msg("%s", d.message);
-            for (size_t i = 0; i < 2 && halted; i++)
-                pc[i] = e.halt.cores[i].pc;
-            if (group_check(b.group, &c, &d))
-                fail_msg("%zu %u: %s", k, halted, d.message);
-            assert_int_equal(c.count, 2);
-            assert_int_equal(c.islands, cases[k].islands);
-            for (size_t i = 0; i < 2; i++) {
-                bool was_halted = halted >> i & 1;
-                assert_int_equal(c.members[i].state, was_halted ? CORE_HALTED : CORE_RUNNING);
-                assert_int_equal(c.members[i].run, cases[k].run);
-                assert_int_equal(c.members[i].halt, halted ? GROUP_PROOF_NONE : cases[k].halt);
-                assert_int_equal(c.members[i].halted_input, cases[k].type);
-                assert_int_equal(c.members[i].why[0] != '\0', cases[k].run != GROUP_PROOF_DONE);
-            }
-            assert_int_equal(group_status(b.group, &e, &d), CORRAL_OK);
-            for (size_t i = 0; i < 2; i++) {
-                bool was_halted = halted >> i & 1;
-                assert_int_equal(e.halt.cores[i].state, was_halted ? CORE_HALTED : CORE_RUNNING);
-                if (was_halted)
-                    assert_int_equal(e.halt.cores[i].pc, pc[i]);
-                if (!b.cti[i])
-                    continue;
-                assert_int_equal(group_bench_cti(&b, i, GLBEN), 0);
-                assert_int_equal(group_bench_cti(&b, i, INEN0), 0);
-                assert_int_equal(group_bench_cti(&b, i, TRIGOUTSTATUS) & 1, 0);
-                assert_int_equal(group_bench_cti(&b, i, APPSET), 0);
-            }
-            assert_false(group_sync_enabled(b.group));
-            group_bench_close(&b);
-        }
 }
 
 int main(void)
@@ -758,14 +548,11 @@ int main(void)
         cmocka_unit_test(test_a20_a_step_beside_a_running_core),
         cmocka_unit_test(test_a21_a_core_kept_to_itself),
         cmocka_unit_test(test_some_halt_and_run_and_the_others_go_on),
+        cmocka_unit_test(test_a_core_steps_off_its_breakpoint_beside_a_running_core),
         cmocka_unit_test(test_reset_halts_every_core_at_its_vector),
         cmocka_unit_test(test_reset_and_run),
         cmocka_unit_test(test_reset_of_one_core_alone),
         cmocka_unit_test(test_a_core_held_in_reset_stops_at_its_vector_when_it_is_let_go),
-        cmocka_unit_test(test_a24_detach_leaves_the_target_as_it_was_found),
-        cmocka_unit_test(test_repair_names_and_takes_away_what_a_dead_tool_left),
-        cmocka_unit_test(test_poll_finds_a_breakpoint_and_stops_all),
-        cmocka_unit_test(test_check_finds_each_switch_out),
     };
     return cmocka_run_group_tests_name("group-cases", tests, NULL, NULL);
 }
