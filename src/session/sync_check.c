@@ -86,6 +86,8 @@ static void compare(const struct session *s, const struct snapshot *before, cons
             name = "DEMCR";
         if (b->state != a->state)
             name = "its state";
+        if (b->cti_known && !a->cti_known)
+            name = "its CTI, which does not answer any more,";
         if (!name)
             continue;
         out->left_as_found = false;

@@ -215,4 +215,27 @@ def test_interrupted_it_leaves_the_target_as_it_was_found(corral):
         assert after == before, {k: (hex(before[k]), hex(after[k])) for k in before if before[k] != after[k]}
 
 
+def test_a_cti_that_cannot_be_put_back_is_said(corral):
+    log = corral.path("wire.log")
+    with live_board.Board(corral, "jtag") as board:
+        p = corral.start("--wire-log", log, "--link", board.words, "sync-check", "--rounds", "150")
+        pulsed = 0
+        while pulsed < 12:  # in the rounds through cross triggers
+            assert p.poll() is None, p.communicate()
+            time.sleep(0.05)
+            if os.path.exists(log):
+                with open(log, encoding="ascii") as f:
+                    pulsed = len(re.findall(r" w mem \S+ 0xe004201c ", f.read()))
+        board.control(f"apfault 0 {CTI:#x} 0xFFFFF000")
+        out, err = p.communicate(timeout=live_board.PATIENCE)
+        assert p.returncode == 1 and b"FAULT" in err and b"core0: its CTI" in err, (p.returncode, out, err)
+        assert b"is not as it was found" in out, out
+        board.control("apfault off")
+        r = corral("--link", board.words, "status")
+        assert r.code == 0 and "core0" in r.err, r.err  # what was left there is named
+        assert corral("--link", board.words, "run").code == 0
+        r = corral("--link", board.words, "status")
+        assert r.err == "" and re.findall(r"running", r.out) == ["running"] * 2, (r.out, r.err)
+
+
 tap.main(globals())
