@@ -31,9 +31,9 @@ def session(corral, link, *pace):
             p.b.cli("maintenance flush register-cache")
             assert p.b.pc() == b
             p.b.do("-break-delete")
-            p.a.go()
+            p.b.go()  # with this its breakpoint is gone
             assert p.moves()
-            p.b.go()
+            p.a.go()
             p.a.interrupt()
             p.a.wait_stopped()
             p.b.wait_stopped()
