@@ -134,7 +134,7 @@ struct core_ops {
  * is not known. `name` is copied. */
 struct core *core_cortex_m_open(struct link *link, uint32_t ap, const char *name, uint32_t hz,
                                 struct cti *cti, struct diag *d);
-/* Core number `number` behind a gdb stub (link/gdb.h). Halting or running one halts or runs all. It has no
+/* Core number `number` behind a gdb stub (link_gdb.h). Halting or running one halts or runs all. It has no
  * debug registers, no CTI and no cycle count. `name` is copied. */
 struct core *core_gdb_stub_open(struct link *link, size_t number, const char *name, uint32_t hz,
                                 struct diag *d);

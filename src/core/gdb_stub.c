@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core behind a gdb stub: no debug registers, only the stub's commands (link/gdb.h). Halting and starting
- * is the stub's, and does all its cores at once (mechanism `stub`). Cross-trigger sheet 10.1. What the stub
- * does not tell is said to be unknown, never guessed.
+ * A core behind a gdb stub: no debug registers, only the stub's commands (link/link_gdb.h). Halting and
+ * starting is the stub's, and does all its cores at once (mechanism `stub`). Cross-trigger sheet 10.1. What
+ * the stub does not tell is said to be unknown, never guessed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "core/core_internal.h"
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 
 #define CPUID          0xE000ED00u
 #define HALT_POLL_MS   20 /* a stop that was asked for is on its way */
@@ -31,8 +31,8 @@ struct gdb_stub {
     size_t number;
     bool catches; /* its reset */
     struct point point[MAX_POINTS];
-    struct core_register registers[GDB_REPLY_REGISTERS];
-    size_t place[GDB_REPLY_REGISTERS]; /* of each in the stub's own list */
+    struct core_register registers[RSP_REGISTERS];
+    size_t place[RSP_REGISTERS]; /* of each in the stub's own list */
     size_t register_count;
 };
 
@@ -62,7 +62,7 @@ static int plain_number(const char *name)
 }
 
 /* The stub's registers, as far as 32 bits go, under core.h's numbers. */
-static void list_registers(struct gdb_stub *m, const struct gdb_registers *r)
+static void list_registers(struct gdb_stub *m, const struct rsp_registers *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         if (r->reg[i].bits == 0 || r->reg[i].bits > 32)
@@ -80,10 +80,10 @@ static void list_registers(struct gdb_stub *m, const struct gdb_registers *r)
     }
 }
 
-static const struct gdb_register *stub_register(struct core *c, unsigned number)
+static const struct rsp_register *stub_register(struct core *c, unsigned number)
 {
     const struct gdb_stub *m = c->priv;
-    const struct gdb_registers *r = link_gdb_registers(c->link, m->number);
+    const struct rsp_registers *r = link_gdb_registers(c->link, m->number);
     for (size_t i = 0; i < m->register_count; i++)
         if (m->registers[i].number == number)
             return &r->reg[m->place[i]];
@@ -93,7 +93,7 @@ static const struct gdb_register *stub_register(struct core *c, unsigned number)
 static enum corral_err read_register(struct core *c, unsigned number, uint32_t *value, struct diag *d)
 {
     const struct gdb_stub *m = c->priv;
-    const struct gdb_register *reg = stub_register(c, number);
+    const struct rsp_register *reg = stub_register(c, number);
     uint64_t wide = 0;
     if (!reg)
         return diag_set(d, CORRAL_ERR_USAGE, "the gdb stub has no register %u", number);
@@ -105,7 +105,7 @@ static enum corral_err read_register(struct core *c, unsigned number, uint32_t *
 static enum corral_err write_register(struct core *c, unsigned number, uint32_t value, struct diag *d)
 {
     const struct gdb_stub *m = c->priv;
-    const struct gdb_register *reg = stub_register(c, number);
+    const struct rsp_register *reg = stub_register(c, number);
     if (!reg)
         return diag_set(d, CORRAL_ERR_USAGE, "the gdb stub has no register %u", number);
     return link_gdb_write_register(c->link, m->number, reg, value, d);
@@ -130,9 +130,9 @@ static enum halt_reason own_reason(struct core *c, const struct link_gdb_state *
 {
     const struct gdb_stub *m = c->priv;
     unsigned type;
-    if (now->stop.kind == GDB_STOP_WATCH)
+    if (now->stop.kind == RSP_STOP_WATCH)
         return HALT_REASON_WATCHPOINT;
-    if (now->stop.kind == GDB_STOP_BREAK || (now->stop.signal == SIGNAL_TRAP && !now->stepped &&
+    if (now->stop.kind == RSP_STOP_BREAK || (now->stop.signal == SIGNAL_TRAP && !now->stepped &&
                                              link_gdb_stops_at(c->link, m->number, pc & ~1u, &type)))
         return HALT_REASON_BREAKPOINT;
     if (now->stepped)

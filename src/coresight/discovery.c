@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "coresight/stub_scan.h"
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 
 #define DPIDR_VERSION(v) ((v) >> 12 & 0xF)
 #define IDR_CLASS(v)     ((v) >> 13 & 0xF)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "coresight/discovery.h"
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 
 #define CPUID 0xE000ED00u
 #define SCS   0xE000E000u

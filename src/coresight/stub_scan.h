@@ -5,7 +5,7 @@
 
 #include "coresight/rom_table.h"
 
-/* On a link of the kind link/gdb.h is about. */
+/* On a link of the kind link/link_gdb.h is about. */
 enum corral_err cs_scan_stub(struct link *link, struct cs_topology *t, struct diag *d);
 
 #endif

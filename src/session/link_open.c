@@ -6,7 +6,7 @@
 
 #include "link/cmsis_dap.h"
 #include "link/dry.h"
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 #include "link/jtag.h"
 #include "link/openocd.h"
 #include "link/replay.h"

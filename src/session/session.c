@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 #include "session/session_internal.h"
 
 struct bounded_call {

@@ -2,13 +2,13 @@
 /*
  * Fuzz target of what a gdb stub answers: the first byte says how the rest is cut into pieces, which must not
  * change a packet of what comes out. Each packet is then taken apart in every way there is
- * (link/gdb_reply.h), and what the parsers promise is checked.
+ * (link/rsp_reply.h), and what the parsers promise is checked.
  */
 #include <string.h>
 
 #include "fuzz_target.h"
-#include "link/gdb_frame.h"
-#include "link/gdb_reply.h"
+#include "link/rsp_frame.h"
+#include "link/rsp_reply.h"
 
 struct seen {
     uint64_t digest, packets;
@@ -27,19 +27,19 @@ static void check_hex(const char *text)
     uint8_t *bytes = malloc(n / 2 + 1);
     FUZZ_CHECK(bytes);
     bytes[n / 2] = 0xA5; /* one more than may be written */
-    bool good = gdb_reply_hex(text, bytes, n / 2);
+    bool good = rsp_reply_hex(text, bytes, n / 2);
     FUZZ_CHECK(bytes[n / 2] == 0xA5);
     FUZZ_CHECK(!good || n % 2 == 0);
-    FUZZ_CHECK(!gdb_reply_hex(text, bytes, n / 2 + 1));
+    FUZZ_CHECK(!rsp_reply_hex(text, bytes, n / 2 + 1));
     free(bytes);
 }
 
 static void check_threads(const char *text)
 {
-    struct gdb_thread_id list[4];
+    struct rsp_thread_id list[4];
     size_t count = 1;
     bool last;
-    bool good = gdb_reply_threads(text, list, 4, &count, &last);
+    bool good = rsp_reply_threads(text, list, 4, &count, &last);
     FUZZ_CHECK(count >= 1 && count <= 4);
     for (size_t i = 1; good && i < count; i++)
         FUZZ_CHECK(list[i].tid > 0 && list[i].pid >= 0);
@@ -47,11 +47,11 @@ static void check_threads(const char *text)
 
 static void check_registers(const char *text)
 {
-    static struct gdb_registers r;
+    static struct rsp_registers r;
     memset(&r, 0, sizeof(r));
-    gdb_reply_registers(text, &r);
-    gdb_reply_registers(text, &r); /* the second file adds to the first */
-    FUZZ_CHECK(r.count <= GDB_REPLY_REGISTERS && r.includes <= GDB_REPLY_INCLUDES);
+    rsp_reply_registers(text, &r);
+    rsp_reply_registers(text, &r); /* the second file adds to the first */
+    FUZZ_CHECK(r.count <= RSP_REGISTERS && r.includes <= RSP_INCLUDES);
     for (size_t i = 0; i < r.count; i++) {
         FUZZ_CHECK(r.reg[i].name[0] && memchr(r.reg[i].name, '\0', sizeof(r.reg[i].name)));
         FUZZ_CHECK(strpbrk(r.reg[i].name, "\x1b\n<>\"/ ") == NULL && r.reg[i].bits <= 4096);
@@ -62,17 +62,17 @@ static void check_registers(const char *text)
 
 static void check_packet(const char *text)
 {
-    struct gdb_stop stop;
-    struct gdb_features features;
+    struct rsp_stop stop;
+    struct rsp_features features;
     const char *words;
     int number;
-    if (gdb_reply_stop(text, &stop)) {
+    if (rsp_reply_stop(text, &stop)) {
         FUZZ_CHECK(strchr("TSWX", text[0]) && stop.signal <= 0xFF);
-        FUZZ_CHECK((stop.kind == GDB_STOP_ENDED) == (text[0] == 'W' || text[0] == 'X'));
+        FUZZ_CHECK((stop.kind == RSP_STOP_ENDED) == (text[0] == 'W' || text[0] == 'X'));
     }
-    if (gdb_reply_is_error(text, &number, &words))
+    if (rsp_reply_is_error(text, &number, &words))
         FUZZ_CHECK(text[0] == 'E' && number >= -1 && number <= 0xFF && words);
-    gdb_reply_features(text, &features);
+    rsp_reply_features(text, &features);
     check_hex(text);
     check_threads(text);
     check_registers(text);
@@ -81,7 +81,7 @@ static void check_packet(const char *text)
 /* In pieces of `step` bytes, each an allocation of its own; 0 = all at once. */
 static void run(const uint8_t *data, size_t size, size_t step, struct seen *s)
 {
-    static struct gdb_frame f;
+    static struct rsp_frame f;
     memset(&f, 0, sizeof(f));
     while (size) {
         size_t n = step && step < size ? step : size;
@@ -90,14 +90,14 @@ static void run(const uint8_t *data, size_t size, size_t step, struct seen *s)
         memcpy(piece, data, n);
         for (size_t at = 0; at < n;) {
             size_t used = 0;
-            enum gdb_frame_event e = gdb_frame_feed(&f, piece + at, n - at, &used);
-            FUZZ_CHECK(used > 0 && used <= n - at && (e != GDB_FRAME_MORE || used == n - at));
+            enum rsp_frame_event e = rsp_frame_feed(&f, piece + at, n - at, &used);
+            FUZZ_CHECK(used > 0 && used <= n - at && (e != RSP_FRAME_MORE || used == n - at));
             at += used;
-            if (e == GDB_FRAME_MORE)
+            if (e == RSP_FRAME_MORE)
                 continue;
-            FUZZ_CHECK(f.size <= GDB_FRAME_MAX);
+            FUZZ_CHECK(f.size <= RSP_FRAME_MAX);
             mix(s, &e, sizeof(e));
-            if (e != GDB_FRAME_PACKET && e != GDB_FRAME_NOTIFICATION)
+            if (e != RSP_FRAME_PACKET && e != RSP_FRAME_NOTIFICATION)
                 continue;
             FUZZ_CHECK(f.data[f.size] == '\0');
             s->packets++;
@@ -114,14 +114,14 @@ static void run(const uint8_t *data, size_t size, size_t step, struct seen *s)
 /* What is framed comes out of the frame as it went in. */
 static void check_round_trip(const uint8_t *data, size_t size)
 {
-    static struct gdb_frame f;
+    static struct rsp_frame f;
     uint8_t *out = malloc(2 * size + 4);
     size_t used = 0;
     FUZZ_CHECK(out);
-    size_t n = gdb_frame_write(data, size, out, 2 * size + 4);
+    size_t n = rsp_frame_write(data, size, out, 2 * size + 4);
     memset(&f, 0, sizeof(f));
     FUZZ_CHECK(n >= size + 4);
-    FUZZ_CHECK(gdb_frame_feed(&f, out, n, &used) == GDB_FRAME_PACKET);
+    FUZZ_CHECK(rsp_frame_feed(&f, out, n, &used) == RSP_FRAME_PACKET);
     FUZZ_CHECK(used == n && f.size == size && memcmp(f.data, data, size) == 0);
     free(out);
 }
@@ -129,7 +129,7 @@ static void check_round_trip(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct seen whole = {0}, cut = {0};
-    if (size < 2 || size > GDB_FRAME_MAX)
+    if (size < 2 || size > RSP_FRAME_MAX)
         return 0;
     run(data + 1, size - 1, 0, &whole);
     run(data + 1, size - 1, 1 + data[0] % 31u, &cut);

@@ -12,7 +12,7 @@
 
 #include "core/core.h"
 #include "coresight/rom_table.h"
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 #include "tests/unit/link/gdb_peer.h"
 
 #define RULES(...) ((const struct gdb_peer_rule[]){__VA_ARGS__, {NULL, NULL, false, false}})

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "link/gdb_frame.h"
+#include "link/rsp_frame.h"
 
 #define LOG_MAX (1u << 20)
 
@@ -23,7 +23,7 @@ struct gdb_peer {
     pthread_t thread;
     bool no_ack;
     size_t logged;
-    struct gdb_frame frame;
+    struct rsp_frame frame;
     char log[LOG_MAX];
 };
 
@@ -92,7 +92,7 @@ static bool send_all(int fd, const void *data, size_t size)
 /* False when the connection is to end. */
 static bool answer(struct gdb_peer *p, int fd, const char *packet, size_t size)
 {
-    static uint8_t out[2 * GDB_FRAME_MAX + 8];
+    static uint8_t out[2 * RSP_FRAME_MAX + 8];
     note(p, packet, size);
     if (!p->no_ack && !send_all(fd, "+", 1))
         return false;
@@ -104,7 +104,7 @@ static bool answer(struct gdb_peer *p, int fd, const char *packet, size_t size)
         if (!send_all(fd, reply, strlen(reply)))
             return false;
     } else if (reply) {
-        size_t n = gdb_frame_write(reply, strlen(reply), out, sizeof(out));
+        size_t n = rsp_frame_write(reply, strlen(reply), out, sizeof(out));
         if (!send_all(fd, out, n))
             return false;
         if (strcmp(packet, "QStartNoAckMode") == 0 && strcmp(reply, "OK") == 0)
@@ -130,16 +130,16 @@ static void serve(struct gdb_peer *p, int fd)
                 note(p, "^C", 2);
                 uint8_t out[64];
                 const char *reply = r ? r->reply : "T02thread:p01.01;";
-                if (reply && !send_all(fd, out, gdb_frame_write(reply, strlen(reply), out, sizeof(out))))
+                if (reply && !send_all(fd, out, rsp_frame_write(reply, strlen(reply), out, sizeof(out))))
                     return;
                 continue;
             }
             size_t used = 0;
             size_t most = (size_t)n - at;
             /* One byte at a time, so that a 0x03 behind a packet is seen. */
-            enum gdb_frame_event e = gdb_frame_feed(&p->frame, in + at, most ? 1 : 0, &used);
+            enum rsp_frame_event e = rsp_frame_feed(&p->frame, in + at, most ? 1 : 0, &used);
             at += used;
-            if (e == GDB_FRAME_PACKET && !answer(p, fd, (const char *)p->frame.data, p->frame.size))
+            if (e == RSP_FRAME_PACKET && !answer(p, fd, (const char *)p->frame.data, p->frame.size))
                 return;
         }
     }

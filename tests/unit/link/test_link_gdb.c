@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "link/gdb.h"
+#include "link/link_gdb.h"
 #include "tests/unit/link/gdb_peer.h"
 
 #define RULES(...) ((const struct gdb_peer_rule[]){__VA_ARGS__, {NULL, NULL, false, false}})
@@ -114,7 +114,7 @@ static void test_a_stub_that_knows_nothing_is_one_core(void **state)
     struct diag d = DIAG_INIT;
     uint64_t value = 0;
     assert_int_equal(link_gdb_core_count(b.link), 1);
-    const struct gdb_registers *r = link_gdb_registers(b.link, 0);
+    const struct rsp_registers *r = link_gdb_registers(b.link, 0);
     assert_int_equal(r->count, 17); /* those that every Cortex-M stub has */
     assert_int_equal(link_gdb_read_register(b.link, 0, &r->reg[15], &value, &d), CORRAL_OK);
     assert_int_equal(value, 0xDEADBEEF);
@@ -214,7 +214,7 @@ static void test_a_stop_names_its_core(void **state)
     assert_int_equal(link_gdb_poll(b.link, 20000, &now, &d), CORRAL_OK);
     assert_false(now.running || now.asked);
     assert_int_equal(now.core, 1);
-    assert_int_equal(now.stop.kind, GDB_STOP_WATCH);
+    assert_int_equal(now.stop.kind, RSP_STOP_WATCH);
     free(close_bench(&b));
 }
 

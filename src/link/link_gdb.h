@@ -9,11 +9,11 @@
  * is refused then. Where the user neither halted nor started it, closing the link lets it go again, as gdb
  * does; a QEMU that was never started stays so.
  */
-#ifndef CORRAL_LINK_GDB_H
-#define CORRAL_LINK_GDB_H
+#ifndef CORRAL_LINK_LINK_GDB_H
+#define CORRAL_LINK_LINK_GDB_H
 
-#include "link/gdb_reply.h"
 #include "link/link.h"
+#include "link/rsp_reply.h"
 
 #define LINK_GDB_CORES 16
 
@@ -27,7 +27,7 @@ size_t link_gdb_core_count(struct link *link); /* 0: another kind of link */
 /* "p1.1", for people. Borrowed. */
 const char *link_gdb_core_id(struct link *link, size_t core);
 /* The registers the stub has of a core (below the count); numbers are its own. Borrowed. */
-const struct gdb_registers *link_gdb_registers(struct link *link, size_t core);
+const struct rsp_registers *link_gdb_registers(struct link *link, size_t core);
 
 /* What is known of the target without asking it anything: nothing can be asked while it runs. */
 struct link_gdb_state {
@@ -36,7 +36,7 @@ struct link_gdb_state {
     bool stepped; /* the stop was the end of a step */
     bool asked;   /* it was asked to stop, by us or by connecting */
     size_t core;  /* who the stop is about */
-    struct gdb_stop stop;
+    struct rsp_stop stop;
 };
 /* Takes a stop reply that has come, waiting for it at most `ms`. */
 enum corral_err link_gdb_poll(struct link *link, int ms, struct link_gdb_state *state, struct diag *d);
@@ -46,9 +46,9 @@ enum corral_err link_gdb_run(struct link *link, struct diag *d);  /* all cores; 
 /* One instruction of one core; the others stand still. Bounded. */
 enum corral_err link_gdb_step(struct link *link, size_t core, struct diag *d);
 /* Of a halted target. `bits` is at most 64. */
-enum corral_err link_gdb_read_register(struct link *link, size_t core, const struct gdb_register *reg,
+enum corral_err link_gdb_read_register(struct link *link, size_t core, const struct rsp_register *reg,
                                        uint64_t *value, struct diag *d);
-enum corral_err link_gdb_write_register(struct link *link, size_t core, const struct gdb_register *reg,
+enum corral_err link_gdb_write_register(struct link *link, size_t core, const struct rsp_register *reg,
                                         uint64_t value, struct diag *d);
 /* Z and z packets: type 0 software breakpoint, 1 hardware, 2 write watch, 3 read, 4 access. */
 enum corral_err link_gdb_set_point(struct link *link, size_t core, bool set, unsigned type, uint32_t address,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See gdb_frame.h. The peer is not trusted: lengths are checked as the bytes come. */
-#include "link/gdb_frame.h"
+/* See rsp_frame.h. The peer is not trusted: lengths are checked as the bytes come. */
+#include "link/rsp_frame.h"
 
 #define ESCAPE     '}'
 #define ESCAPE_XOR 0x20
@@ -20,7 +20,7 @@ static int hex_value(uint8_t c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static void begin(struct gdb_frame *f, bool notification)
+static void begin(struct rsp_frame *f, bool notification)
 {
     f->state = DATA;
     f->notification = notification;
@@ -29,15 +29,15 @@ static void begin(struct gdb_frame *f, bool notification)
     f->size = 0;
 }
 
-static void put(struct gdb_frame *f, uint8_t c)
+static void put(struct rsp_frame *f, uint8_t c)
 {
-    if (f->size < GDB_FRAME_MAX)
+    if (f->size < RSP_FRAME_MAX)
         f->data[f->size++] = c;
     else
         f->long_one = true;
 }
 
-static void repeat(struct gdb_frame *f, uint8_t c)
+static void repeat(struct rsp_frame *f, uint8_t c)
 {
     if (f->size == 0 || c < REPEAT_MIN || c > REPEAT_MAX) {
         f->broken = true;
@@ -49,7 +49,7 @@ static void repeat(struct gdb_frame *f, uint8_t c)
 }
 
 /* A byte between the start and the '#', which ends the data wherever it stands. */
-static void take_data(struct gdb_frame *f, uint8_t c)
+static void take_data(struct rsp_frame *f, uint8_t c)
 {
     if (c == '$') { /* never part of a packet: the last one was cut */
         begin(f, false);
@@ -81,18 +81,18 @@ static void take_data(struct gdb_frame *f, uint8_t c)
     }
 }
 
-static enum gdb_frame_event finish(struct gdb_frame *f, int low)
+static enum rsp_frame_event finish(struct rsp_frame *f, int low)
 {
     f->state = IDLE;
     f->data[f->size] = '\0';
     if (f->long_one)
-        return GDB_FRAME_TOO_LONG;
+        return RSP_FRAME_TOO_LONG;
     if (f->broken || low < 0 || (f->expected | low) != f->sum)
-        return GDB_FRAME_BAD;
-    return f->notification ? GDB_FRAME_NOTIFICATION : GDB_FRAME_PACKET;
+        return RSP_FRAME_BAD;
+    return f->notification ? RSP_FRAME_NOTIFICATION : RSP_FRAME_PACKET;
 }
 
-enum gdb_frame_event gdb_frame_feed(struct gdb_frame *f, const uint8_t *in, size_t size, size_t *used)
+enum rsp_frame_event rsp_frame_feed(struct rsp_frame *f, const uint8_t *in, size_t size, size_t *used)
 {
     for (size_t i = 0; i < size; i++) {
         uint8_t c = in[i];
@@ -103,9 +103,9 @@ enum gdb_frame_event gdb_frame_feed(struct gdb_frame *f, const uint8_t *in, size
             if (c == '$' || c == '%')
                 begin(f, c == '%');
             else if (c == '+')
-                return GDB_FRAME_ACK;
+                return RSP_FRAME_ACK;
             else if (c == '-')
-                return GDB_FRAME_NAK;
+                return RSP_FRAME_NAK;
             break; /* anything else between packets means nothing */
         case SUM_HIGH:
             f->broken |= digit < 0;
@@ -120,10 +120,10 @@ enum gdb_frame_event gdb_frame_feed(struct gdb_frame *f, const uint8_t *in, size
         }
     }
     *used = size;
-    return GDB_FRAME_MORE;
+    return RSP_FRAME_MORE;
 }
 
-size_t gdb_frame_write(const void *data, size_t size, uint8_t *out, size_t room)
+size_t rsp_frame_write(const void *data, size_t size, uint8_t *out, size_t room)
 {
     static const char digits[] = "0123456789abcdef";
     const uint8_t *p = data;

@@ -6,30 +6,31 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "link/gdb_target.h"
+#include "link/link_gdb_target.h"
 
 #define CHUNK_MAX (16u << 10)
 #define OVERHEAD  40u /* of an M packet, beside its data */
 
-static enum corral_err read_chunk(struct gdb *g, uint64_t address, uint8_t *out, size_t size, struct diag *d)
+static enum corral_err read_chunk(struct link_gdb *g, uint64_t address, uint8_t *out, size_t size,
+                                  struct diag *d)
 {
     char packet[48], what[64];
     const char *answer;
     snprintf(packet, sizeof(packet), "m%" PRIx64 ",%zx", address, size);
     snprintf(what, sizeof(what), "read %zu bytes at 0x%08" PRIx64, size, address);
-    enum corral_err err = gdb_ask(g, packet, &answer, d);
+    enum corral_err err = link_gdb_ask(g, packet, &answer, d);
     if (err)
         return err;
-    if (gdb_reply_hex(answer, out, size))
+    if (rsp_reply_hex(answer, out, size))
         return CORRAL_OK;
-    err = gdb_refusal(g, answer, what, d);
+    err = link_gdb_refusal(g, answer, what, d);
     if (!err && strlen(answer) < 2 * size) /* a part of it only: the rest is not there */
         err = diag_set(d, CORRAL_ERR_LINK_FAULT, "the gdb stub failed to %s", what);
-    return err ? err : gdb_nonsense(g, "memory", d);
+    return err ? err : link_gdb_nonsense(g, "memory", d);
 }
 
 /* X where the stub has it: raw bytes, which the frame escapes; else M with hex digits. Both have room. */
-static enum corral_err write_chunk(struct gdb *g, uint64_t address, const uint8_t *in, size_t size,
+static enum corral_err write_chunk(struct link_gdb *g, uint64_t address, const uint8_t *in, size_t size,
                                    struct diag *d)
 {
     static const char digits[] = "0123456789abcdef";
@@ -48,19 +49,19 @@ static enum corral_err write_chunk(struct gdb *g, uint64_t address, const uint8_
         }
     }
     snprintf(what, sizeof(what), "write %zu bytes at 0x%08" PRIx64, size, address);
-    enum corral_err err = gdb_rsp_ask(g->rpc, packet, n, &answer, d);
+    enum corral_err err = rsp_ask(g->rpc, packet, n, &answer, d);
     free(packet);
     if (!err && strcmp(answer, "OK") != 0) {
-        err = gdb_refusal(g, answer, what, d);
-        err = err ? err : gdb_nonsense(g, what, d);
+        err = link_gdb_refusal(g, answer, what, d);
+        err = err ? err : link_gdb_nonsense(g, what, d);
     }
     return err;
 }
 
 /* Bytes of one packet, whole elements of `size`. */
-static size_t chunk_bytes(const struct gdb *g, const struct link_access *a, uint32_t left)
+static size_t chunk_bytes(const struct link_gdb *g, const struct link_access *a, uint32_t left)
 {
-    size_t most = (gdb_rsp_room(g->rpc) - OVERHEAD) / 2;
+    size_t most = (rsp_room(g->rpc) - OVERHEAD) / 2;
     if (most > CHUNK_MAX)
         most = CHUNK_MAX;
     size_t elements = most / a->size;
@@ -92,14 +93,14 @@ static void set_host_element(uint8_t *p, unsigned size, uint32_t value)
         memcpy(p, &value, sizeof(value));
 }
 
-enum corral_err gdb_access_memory(struct gdb *g, struct link_access *a, struct diag *d)
+enum corral_err link_gdb_access_memory(struct link_gdb *g, struct link_access *a, struct diag *d)
 {
     uint8_t *bytes = malloc(CHUNK_MAX);
     if (!bytes)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    enum corral_err err = gdb_require_stopped(g, d);
+    enum corral_err err = link_gdb_require_stopped(g, d);
     if (!err)
-        err = gdb_select_core(g, a->ap, d);
+        err = link_gdb_select_core(g, a->ap, d);
     while (!err && a->done < a->count) {
         size_t n = chunk_bytes(g, a, a->count - a->done);
         uint64_t address = a->address + (uint64_t)a->done * a->size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See gdb_reply.h. */
-#include "link/gdb_reply.h"
+/* See rsp_reply.h. */
+#include "link/rsp_reply.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool take_hex(const char **text, uint64_t limit, uint64_t *value)
     return true;
 }
 
-bool gdb_reply_hex(const char *text, uint8_t *out, size_t size)
+bool rsp_reply_hex(const char *text, uint8_t *out, size_t size)
 {
     for (size_t i = 0; i < size; i++, text += 2) {
         int high = digit(text[0]);
@@ -43,7 +43,7 @@ bool gdb_reply_hex(const char *text, uint8_t *out, size_t size)
     return *text == '\0';
 }
 
-bool gdb_reply_is_error(const char *text, int *number, const char **words)
+bool rsp_reply_is_error(const char *text, int *number, const char **words)
 {
     *number = -1;
     *words = "";
@@ -73,9 +73,9 @@ static bool take_id(const char **text, int32_t *id)
     return true;
 }
 
-bool gdb_reply_thread_id(const char *text, struct gdb_thread_id *id, const char **rest)
+bool rsp_reply_thread_id(const char *text, struct rsp_thread_id *id, const char **rest)
 {
-    *id = (struct gdb_thread_id){0};
+    *id = (struct rsp_thread_id){0};
     if (*text == 'p') {
         text++;
         if (!take_id(&text, &id->pid) || *text != '.')
@@ -88,29 +88,29 @@ bool gdb_reply_thread_id(const char *text, struct gdb_thread_id *id, const char 
 }
 
 /* "NAME:VALUE" of a T packet. */
-static bool take_field(const char *name, size_t length, const char *value, struct gdb_stop *stop)
+static bool take_field(const char *name, size_t length, const char *value, struct rsp_stop *stop)
 {
     const char *rest = value;
     static const char *const watches[] = {"watch", "rwatch", "awatch"}, *const breaks[] = {"swbreak",
                                                                                            "hwbreak"};
     if (length == 6 && strncmp(name, "thread", 6) == 0) {
-        stop->has_thread = gdb_reply_thread_id(value, &stop->thread, &rest);
+        stop->has_thread = rsp_reply_thread_id(value, &stop->thread, &rest);
         return stop->has_thread && (*rest == ';' || *rest == '\0');
     }
     for (size_t i = 0; i < 3; i++)
         if (length == strlen(watches[i]) && strncmp(name, watches[i], length) == 0) {
-            stop->kind = GDB_STOP_WATCH;
+            stop->kind = RSP_STOP_WATCH;
             return take_hex(&rest, UINT64_MAX, &stop->address) && (*rest == ';' || *rest == '\0');
         }
     for (size_t i = 0; i < 2; i++)
-        if (length == 7 && strncmp(name, breaks[i], length) == 0 && stop->kind == GDB_STOP_SIGNAL)
-            stop->kind = GDB_STOP_BREAK;
+        if (length == 7 && strncmp(name, breaks[i], length) == 0 && stop->kind == RSP_STOP_SIGNAL)
+            stop->kind = RSP_STOP_BREAK;
     return true; /* registers and what we do not know */
 }
 
-bool gdb_reply_stop(const char *text, struct gdb_stop *stop)
+bool rsp_reply_stop(const char *text, struct rsp_stop *stop)
 {
-    *stop = (struct gdb_stop){0};
+    *stop = (struct rsp_stop){0};
     char kind = *text++;
     if ((kind != 'T' && kind != 'S' && kind != 'W' && kind != 'X') || digit(text[0]) < 0 ||
         digit(text[1]) < 0)
@@ -118,7 +118,7 @@ bool gdb_reply_stop(const char *text, struct gdb_stop *stop)
     stop->signal = (unsigned)(digit(text[0]) << 4 | digit(text[1]));
     text += 2;
     if (kind == 'W' || kind == 'X') {
-        stop->kind = GDB_STOP_ENDED;
+        stop->kind = RSP_STOP_ENDED;
         return *text == '\0' || *text == ';';
     }
     if (kind == 'S')
@@ -134,7 +134,7 @@ bool gdb_reply_stop(const char *text, struct gdb_stop *stop)
     return true;
 }
 
-bool gdb_reply_threads(const char *text, struct gdb_thread_id *list, size_t room, size_t *count, bool *last)
+bool rsp_reply_threads(const char *text, struct rsp_thread_id *list, size_t room, size_t *count, bool *last)
 {
     *last = text[0] == 'l' && text[1] == '\0';
     if (*last)
@@ -142,8 +142,8 @@ bool gdb_reply_threads(const char *text, struct gdb_thread_id *list, size_t room
     if (*text++ != 'm')
         return false;
     for (;;) {
-        struct gdb_thread_id id;
-        if (!gdb_reply_thread_id(text, &id, &text) || id.tid <= 0 || id.pid < 0)
+        struct rsp_thread_id id;
+        if (!rsp_reply_thread_id(text, &id, &text) || id.tid <= 0 || id.pid < 0)
             return false;
         if (*count < room)
             list[(*count)++] = id;
@@ -159,10 +159,10 @@ static bool is_word(const char *text, size_t length, const char *word)
     return length == strlen(word) && strncmp(text, word, length) == 0;
 }
 
-void gdb_reply_features(const char *text, struct gdb_features *f)
+void rsp_reply_features(const char *text, struct rsp_features *f)
 {
     static const char size_word[] = "PacketSize=";
-    *f = (struct gdb_features){0};
+    *f = (struct rsp_features){0};
     while (*text) {
         size_t length = strcspn(text, ";");
         if (length > strlen(size_word) && strncmp(text, size_word, strlen(size_word)) == 0) {
@@ -218,24 +218,23 @@ static bool is_plain(const char *name)
     return *name && strspn(name, allowed) == strlen(name);
 }
 
-static void take_register(const char *tag, const char *end, struct gdb_registers *r)
+static void take_register(const char *tag, const char *end, struct rsp_registers *r)
 {
-    char name[GDB_REPLY_NAME], text[12];
+    char name[RSP_NAME], text[12];
     uint32_t number = r->next, bits = 0;
     if (attribute(tag, end, "regnum", text, sizeof(text)) && !decimal(text, 0xFFFF, &number))
         return;
     r->next = number + 1;
     if (!attribute(tag, end, "bitsize", text, sizeof(text)) || !decimal(text, 4096, &bits) ||
-        !attribute(tag, end, "name", name, sizeof(name)) || !is_plain(name) ||
-        r->count == GDB_REPLY_REGISTERS)
+        !attribute(tag, end, "name", name, sizeof(name)) || !is_plain(name) || r->count == RSP_REGISTERS)
         return;
-    struct gdb_register *reg = &r->reg[r->count++];
+    struct rsp_register *reg = &r->reg[r->count++];
     memcpy(reg->name, name, sizeof(name));
     reg->number = number;
     reg->bits = bits;
 }
 
-void gdb_reply_registers(const char *xml, struct gdb_registers *r)
+void rsp_reply_registers(const char *xml, struct rsp_registers *r)
 {
     while ((xml = strchr(xml, '<')) != NULL) {
         if (strncmp(xml, "<!--", 4) == 0) {
@@ -249,7 +248,7 @@ void gdb_reply_registers(const char *xml, struct gdb_registers *r)
             return;
         if (strncmp(xml, "<reg ", 5) == 0)
             take_register(xml + 5, end, r);
-        else if (strncmp(xml, "<xi:include ", 12) == 0 && r->includes < GDB_REPLY_INCLUDES &&
+        else if (strncmp(xml, "<xi:include ", 12) == 0 && r->includes < RSP_INCLUDES &&
                  attribute(xml + 12, end, "href", r->include[r->includes], sizeof(r->include[0])) &&
                  is_plain(r->include[r->includes]))
             r->includes++;
