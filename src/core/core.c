@@ -164,6 +164,17 @@ enum corral_err core_read_register(struct core *c, unsigned number, uint32_t *va
                                  : lacks(c, "read registers", d);
 }
 
+enum corral_err core_read_registers(struct core *c, const unsigned *numbers, size_t count, uint32_t *values,
+                                    struct diag *d)
+{
+    enum corral_err err = CORRAL_OK;
+    if (c->ops->read_registers)
+        return named(c, c->ops->read_registers(c, numbers, count, values, d), d);
+    for (size_t i = 0; i < count && !err; i++)
+        err = core_read_register(c, numbers[i], &values[i], d);
+    return err;
+}
+
 enum corral_err core_write_register(struct core *c, unsigned number, uint32_t value, struct diag *d)
 {
     return c->ops->write_register ? named(c, c->ops->write_register(c, number, value, d), d)

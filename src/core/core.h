@@ -127,6 +127,9 @@ struct core_ops {
     enum corral_err (*attach)(struct core *c, struct diag *d);
     /* NULL: halts and runs by itself. Else what it shares with all cores that stop and start as it does. */
     const void *(*run_domain)(const struct core *c);
+    /* Optional: see core_read_registers. */
+    enum corral_err (*read_registers)(struct core *c, const unsigned *numbers, size_t count, uint32_t *values,
+                                      struct diag *d);
 };
 
 /* A Cortex-M core on MEM-AP `ap` of `link`. Enables halting debug (DHCSR.C_DEBUGEN) without halting. `cti`
@@ -158,6 +161,9 @@ enum corral_err core_resume(struct core *c, struct diag *d);
 enum corral_err core_confirm_run(struct core *c, bool *restarted, struct diag *d);
 enum corral_err core_step(struct core *c, struct diag *d);
 enum corral_err core_read_register(struct core *c, unsigned number, uint32_t *value, struct diag *d);
+/* Several at once: one round trip where the link has batches. */
+enum corral_err core_read_registers(struct core *c, const unsigned *numbers, size_t count, uint32_t *values,
+                                    struct diag *d);
 enum corral_err core_write_register(struct core *c, unsigned number, uint32_t value, struct diag *d);
 enum corral_err core_set_breakpoint(struct core *c, uint32_t address, struct diag *d);
 enum corral_err core_clear_breakpoint(struct core *c, uint32_t address, struct diag *d);

@@ -515,6 +515,7 @@ static const struct core_ops cortex_m_ops = {
     .confirm_run = confirm_run,
     .step = step,
     .read_register = cortex_m_read_register,
+    .read_registers = cortex_m_read_registers,
     .write_register = cortex_m_write_register,
     .set_breakpoint = cortex_m_set_breakpoint,
     .clear_breakpoint = cortex_m_clear_breakpoint,

@@ -119,6 +119,8 @@ enum corral_err cortex_m_detach(struct core *c, bool leave_halted, struct diag *
 
 /* cortex_m_registers.c: through DCRSR and DCRDR. */
 enum corral_err cortex_m_read_register(struct core *c, unsigned number, uint32_t *value, struct diag *d);
+enum corral_err cortex_m_read_registers(struct core *c, const unsigned *numbers, size_t count,
+                                        uint32_t *values, struct diag *d);
 enum corral_err cortex_m_write_register(struct core *c, unsigned number, uint32_t value, struct diag *d);
 
 /* fpb.c: hardware breakpoints (sheet 3.1); what they cannot reach is handed on to code_patch.c. */

@@ -329,10 +329,10 @@ static void running_registers(struct gdb_client *c, struct gdb_payload *r)
 static enum corral_err read_general(struct gdb_client *c, uint32_t *values, struct diag *d)
 {
     struct core *core = c->hub->cores[c->registers_of].core;
-    enum corral_err err = CORRAL_OK;
-    for (unsigned i = 0; i < GDB_GENERAL_REGISTERS && !err; i++)
-        err = core_read_register(core, i, &values[i], d);
-    return err;
+    unsigned numbers[GDB_GENERAL_REGISTERS];
+    for (unsigned i = 0; i < GDB_GENERAL_REGISTERS; i++)
+        numbers[i] = i;
+    return core_read_registers(core, numbers, GDB_GENERAL_REGISTERS, values, d);
 }
 
 /* gdb reads registers after every stop, also after the step off a breakpoint that it does unseen. If another

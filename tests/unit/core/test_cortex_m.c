@@ -256,6 +256,35 @@ static void test_registers_wait_for_s_regrdy(void **state)
     close_bench(&b);
 }
 
+static void test_registers_in_one_batch(void **state)
+{
+    (void)state;
+    struct bench b = open_bench();
+    struct diag d = DIAG_INIT;
+    unsigned numbers[23];
+    uint32_t values[23] = {0};
+    for (unsigned i = 0; i < 23; i++) {
+        numbers[i] = i % 17;
+        b.f->regs[i % 17] = 0x1000 + i % 17;
+    }
+    assert_int_equal(core_read_registers(b.core, numbers, 23, values, &d), CORRAL_ERR_CORE_STATE);
+    fake_target_stop(b.t, 0, 0x01);
+    assert_int_equal(core_read_registers(b.core, numbers, 23, values, &d), CORRAL_OK); /* more than a batch */
+    for (unsigned i = 0; i < 23; i++)
+        assert_int_equal(values[i], b.f->regs[numbers[i]]);
+    memset(values, 0, sizeof(values));
+    b.f->register_lag = 3; /* none of the batch is ready: each is waited for */
+    assert_int_equal(core_read_registers(b.core, numbers, 23, values, &d), CORRAL_OK);
+    for (unsigned i = 0; i < 23; i++)
+        assert_int_equal(values[i], b.f->regs[numbers[i]]);
+    b.f->register_lag = 1000000;
+    assert_int_equal(core_read_registers(b.core, numbers, 2, values, &d), CORRAL_ERR_TIMEOUT);
+    b.f->register_lag = 0;
+    numbers[1] = 0x200;
+    assert_int_equal(core_read_registers(b.core, numbers, 2, values, &d), CORRAL_ERR_USAGE);
+    close_bench(&b);
+}
+
 static void test_breakpoints_version_2(void **state)
 {
     (void)state;
@@ -558,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_proof_of_a_restart),
         cmocka_unit_test(test_step_masks_interrupts_in_a_write_of_its_own),
         cmocka_unit_test(test_registers_wait_for_s_regrdy),
+        cmocka_unit_test(test_registers_in_one_batch),
         cmocka_unit_test(test_breakpoints_version_2),
         cmocka_unit_test(test_d14_breakpoints_version_1_reach_code_memory_only),
         cmocka_unit_test(test_prepare_steps_over_a_breakpoint_of_ours),
