@@ -12,9 +12,9 @@ from live_board import Board
 ROUNDS = 6
 
 
-def session(corral, link, *pace):
+def session(corral, link):
     """Breakpoint on core 1, both stop, either starts both, a watchpoint, steps, Ctrl-C, and nothing is left."""
-    with Board(corral, link, "--pace", *(pace or ("real",))) as board:
+    with Board(corral, link) as board:
         with test_gdb.Pair(corral, "--sync", link=board.words) as p:
             p.b.do("-break-insert -h mailbox_answer")
             for i in range(ROUNDS):
@@ -62,7 +62,7 @@ def test_over_an_openocd_that_corral_starts(corral):
 
 def test_report_the_probe_vanishes(corral):
     """Whoever waits is told, and corral ends with exit 3."""
-    with Board(corral, "cmsis-dap", "--pace", "real") as board:
+    with Board(corral, "cmsis-dap") as board:
         with test_gdb.Pair(corral, "--sync", link=board.words) as p:
             p.a.go()
             board.control("vanish")
