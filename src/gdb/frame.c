@@ -3,14 +3,17 @@
  * The frame machine: one state per byte, so that it is all the same how a stream was cut on its way. GDB
  * manual, "Overview" of the remote protocol; cross-trigger sheet 10.1, case D24.
  *
- * Must not know what a packet says. 0x03 inside a packet is data; outside it is gdb's Ctrl-C.
+ * Must not know what a packet says. 0x03 inside a packet is data; outside it is gdb's Ctrl-C. What a stub
+ * answers is read by link/rsp_frame.c: runs and notifications come from a stub only, and what gdb sends may
+ * hold a bare '*'.
  */
 #include "gdb/frame.h"
+
+#include "link/rsp_frame.h"
 
 #define BEGIN     '$'
 #define END       '#'
 #define ESCAPE    '}'
-#define RUN       '*' /* a run of one byte: in replies only, so a payload must not show one */
 #define ESCAPED   0x20
 #define INTERRUPT 0x03
 
@@ -130,33 +133,8 @@ enum gdb_item gdb_frame_take(struct gdb_frame *f, const uint8_t *bytes, size_t s
     return GDB_ITEM_NONE;
 }
 
-static char hex_digit(unsigned value)
-{
-    return "0123456789abcdef"[value & 0xF];
-}
-
+/* What goes out looks alike in both directions of the protocol. */
 size_t gdb_frame_put(uint8_t *out, size_t room, const char *payload, size_t size)
 {
-    size_t n = 0;
-    uint8_t sum = 0;
-    if (room < 4)
-        return 0;
-    out[n++] = BEGIN;
-    for (size_t i = 0; i < size; i++) {
-        uint8_t c = (uint8_t)payload[i];
-        bool escaped = c == BEGIN || c == END || c == ESCAPE || c == RUN;
-        if (n + 5 > room) /* two for this byte, three for the end */
-            return 0;
-        if (escaped) {
-            out[n++] = ESCAPE;
-            sum = (uint8_t)(sum + ESCAPE);
-            c ^= ESCAPED;
-        }
-        out[n++] = c;
-        sum = (uint8_t)(sum + c);
-    }
-    out[n++] = END;
-    out[n++] = (uint8_t)hex_digit(sum >> 4);
-    out[n++] = (uint8_t)hex_digit(sum);
-    return n;
+    return rsp_frame_write(payload, size, out, room);
 }

@@ -53,8 +53,8 @@ enum gdb_item gdb_frame_take(struct gdb_frame *f, const uint8_t *bytes, size_t s
  */
 #define GDB_FRAME_ROOM(size) (2 * (size_t)(size) + 4)
 
-/* A packet as it goes out: '$', payload escaped, '#', checksum. Returns its size; 0 when `room` is too small
- * for it, and nothing useful is in `out` then. */
+/* A packet as it goes out: '$', payload escaped, '#', checksum. Returns its size; 0 when `room` is below
+ * GDB_FRAME_ROOM(size). */
 size_t gdb_frame_put(uint8_t *out, size_t room, const char *payload, size_t size);
 
 #endif
