@@ -373,6 +373,92 @@ static void test_a21_a_core_kept_to_itself(void **state)
     group_bench_close(&b);
 }
 
+/* A loop that asks the host for something by semihosting and adds up what it answers; `who` stands at its
+ * beginning. Where nothing else of the images lies. */
+#define SEMIHOSTING      0x20070000u
+#define SEMIHOSTING_BKPT (SEMIHOSTING + 2)
+
+static void load_semihosting(struct group_bench *b, size_t who)
+{
+    static const uint32_t program[] = {
+        0xBEAB2018, /* movs r0, #0x18; bkpt 0xAB */
+        0x3401182D, /* adds r5, r5, r0; adds r4, #1 */
+        0x46C0E7FA, /* b SEMIHOSTING; mov r8, r8 */
+    };
+    static const struct {
+        unsigned number;
+        uint32_t value;
+    } registers[] = {
+        {CORE_REGISTER_PRIMASK, 1},      {CORE_REGISTER_XPSR, 0x01000000}, {4, 0}, {5, 0},
+        {CORE_REGISTER_PC, SEMIHOSTING},
+    };
+    struct diag d = DIAG_INIT;
+    for (size_t i = 0; i < sizeof(program) / sizeof(program[0]); i++)
+        group_bench_write(b, who, SEMIHOSTING + 4 * (uint32_t)i, program[i]);
+    for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+        assert_int_equal(core_write_register(b->cores[who], registers[i].number, registers[i].value, &d),
+                         CORRAL_OK);
+}
+
+static uint32_t register_of(struct group_bench *b, size_t core, unsigned number)
+{
+    struct diag d = DIAG_INIT;
+    uint32_t value = 0;
+    assert_int_equal(core_read_register(b->cores[core], number, &value, &d), CORRAL_OK);
+    return value;
+}
+
+/* A22: the BKPT of a semihosting call stops all; the host answers, and all go on: the caller behind its BKPT,
+ * without a step of its own, and the other after a pause. */
+static void test_a22_a_semihosting_call_is_a_pause_of_the_whole_group(void **state)
+{
+    (void)state;
+    static const char *const boards[] = {NULL, "--level-halted", "--identity m33,m0plus", "--no-cti core1"};
+    for (size_t k = 0; k < 4; k++)
+        for (size_t who = 0; who < 2; who++) {
+            struct group_bench b = group_bench_open(boards[k], NULL);
+            struct diag d = DIAG_INIT;
+            struct event e;
+            bool cti = k < 3;
+            group_bench_sync(&b);
+            group_bench_halt(&b, 0, &e);
+            load_semihosting(&b, who);
+            for (uint32_t round = 0; round < 3; round++) {
+                size_t from = link_sim_log_count(b.link);
+                uint32_t pc = e.halt.cores[1 - who].pc;
+                bool stopped = false;
+                group_bench_run(&b, 1 - who, &e);
+                assert_true(e.halt.cores[0].restarted && e.halt.cores[1].restarted);
+                host_clock_sleep(b.clock, 100 * NS_PER_US);
+                for (unsigned i = 0; i < 8 && !stopped; i++)
+                    assert_int_equal(group_poll(b.group, &stopped, &e, &d), CORRAL_OK);
+                assert_true(stopped);
+                group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
+                assert_int_equal(e.halt.cores[who].reason, HALT_REASON_BREAKPOINT);
+                assert_int_equal(e.halt.cores[who].pc, SEMIHOSTING_BKPT);
+                assert_true(e.halt.cores[who].first);
+                assert_false(e.halt.cores[1 - who].first);
+                assert_int_equal(e.halt.cores[1 - who].reason,
+                                 cti ? HALT_REASON_CROSS_TRIGGER : HALT_REASON_REQUEST);
+                assert_int_not_equal(e.halt.cores[1 - who].pc, pc); /* it has moved between two calls */
+                /* Each left debug state once and came back once, the caller first. */
+                struct link_sim_record log[16];
+                size_t n = link_sim_log(b.link, from, log, 16);
+                assert_int_equal(n, 4);
+                assert_true(!log[0].halted && !log[1].halted && log[2].halted && log[3].halted);
+                assert_int_equal(log[2].core, who);
+                assert_int_equal(log[3].core, 1 - who);
+                group_bench_assert_unlatched(&b);
+                /* The answers so far have been taken, each once. */
+                assert_int_equal(register_of(&b, who, 0), 0x18);
+                assert_int_equal(register_of(&b, who, 4), round);
+                assert_int_equal(register_of(&b, who, 5), 1000 * round);
+                assert_int_equal(core_write_register(b.cores[who], 0, 1000, &d), CORRAL_OK);
+            }
+            group_bench_close(&b);
+        }
+}
+
 static void test_some_halt_and_run_and_the_others_go_on(void **state)
 {
     (void)state;
@@ -547,6 +633,7 @@ int main(void)
         cmocka_unit_test(test_a20_a_step_moves_one_core_and_latches_nobody),
         cmocka_unit_test(test_a20_a_step_beside_a_running_core),
         cmocka_unit_test(test_a21_a_core_kept_to_itself),
+        cmocka_unit_test(test_a22_a_semihosting_call_is_a_pause_of_the_whole_group),
         cmocka_unit_test(test_some_halt_and_run_and_the_others_go_on),
         cmocka_unit_test(test_a_core_steps_off_its_breakpoint_beside_a_running_core),
         cmocka_unit_test(test_reset_halts_every_core_at_its_vector),
