@@ -11,7 +11,7 @@
 #include "coresight/discovery.h"
 
 #define APSEL_COUNT  256
-#define MAX_WAITS    3 /* in a row: this AP is given up (B9) */
+#define MAX_WAITS    3 /* ports in a row that hang; the next one ends the search (B17) */
 #define IDR_CLASS(v) ((v) >> 13 & 0xF)
 #define CLASS_MEM_AP 8
 #define CFG_LA       2u
@@ -22,11 +22,6 @@ enum { AP_BASEH = 0xF0, AP_CFG = 0xF4, AP_BASE = 0xF8, AP_IDR = 0xFC, ADIV6_REGI
 static bool is_nested_number(uint32_t ap)
 {
     return ap >= LINK_NESTED_FIRST && ap <= LINK_NESTED_LAST;
-}
-
-static bool port_is_dead(enum corral_err err)
-{
-    return err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL;
 }
 
 bool cs_base_usable(uint64_t base, bool *sure)
@@ -91,7 +86,7 @@ struct cs_ap *cs_add_ap(const struct cs_scan *scan, uint32_t number, uint32_t re
         cs_error_text(ap->error, d.message);
     else
         *err = read_base(scan, ap, regs);
-    if (!port_is_dead(*err))
+    if (!cs_ends_scan(*err))
         *err = CORRAL_OK;
     return ap;
 }
@@ -121,7 +116,7 @@ enum corral_err cs_add_nested_ap(const struct cs_scan *scan, uint32_t number, ui
     enum corral_err err = link_add_nested_ap(scan->link, number, parent, address, &d);
     if (!err)
         err = cs_read_ap(scan, number, ADIV6_REGISTERS + AP_IDR, &idr, &d);
-    if (port_is_dead(err))
+    if (cs_ends_scan(err))
         return err;
     if (err || IDR_CLASS(idr) != CLASS_MEM_AP) {
         cs_refuse(t, (int32_t)parent, address, "no access port behind AP %s here: %s",
@@ -136,7 +131,7 @@ enum corral_err cs_add_nested_ap(const struct cs_scan *scan, uint32_t number, ui
     ap->parent = parent;
     ap->address = address;
     err = read_base(scan, ap, ADIV6_REGISTERS);
-    return port_is_dead(err) ? err : CORRAL_OK;
+    return cs_ends_scan(err) ? err : CORRAL_OK;
 }
 
 static enum corral_err list_one(const struct cs_scan *scan, uint32_t n, bool expected, bool *waited,
@@ -149,7 +144,7 @@ static enum corral_err list_one(const struct cs_scan *scan, uint32_t n, bool exp
     if (is_listed(t, n))
         return CORRAL_OK;
     enum corral_err err = cs_read_ap(scan, n, AP_IDR, &idr, &why);
-    if (port_is_dead(err)) {
+    if (cs_ends_scan(err)) {
         if (d)
             *d = why;
         return err;
@@ -168,7 +163,7 @@ static enum corral_err list_one(const struct cs_scan *scan, uint32_t n, bool exp
         cs_error_text(ap->error, why.message);
     else
         err = read_base(scan, ap, 0);
-    if (!port_is_dead(err))
+    if (!cs_ends_scan(err))
         return CORRAL_OK;
     return diag_set(d, err, "%s", ap->error);
 }

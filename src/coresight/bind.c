@@ -270,7 +270,7 @@ static enum corral_err add_core(const struct cs_scan *scan, const struct cs_comp
     t->core_count++;
     enum corral_err err =
         cs_read_words(&space, c->address + (m_core ? SCS_CPUID : DEBUG_MIDR), &core->cpuid, 1, &why);
-    if (err == CORRAL_ERR_LINK_DOWN) {
+    if (cs_ends_scan(err)) {
         if (d)
             *d = why;
         return err;

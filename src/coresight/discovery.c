@@ -110,7 +110,7 @@ static enum corral_err look_at(const struct cs_scan *scan, uint32_t ap, uint64_t
         return CORRAL_OK;
     }
     enum cs_found found = cs_identify(&space, address, &c, &devid, &why);
-    if (why.code == CORRAL_ERR_LINK_DOWN || why.code == CORRAL_ERR_LINK_PROTOCOL) {
+    if (cs_ends_scan(why.code)) {
         if (d)
             *d = why;
         return why.code;
@@ -233,6 +233,9 @@ struct cs_topology *cs_scan(struct link *link, const struct cs_hints *hints, str
         err = cs_bind(&scan, d);
     if (!err)
         add_cores_out_of_reach(&scan);
+    /* What was asked last may have been left out for want of time: half of a target is not the target. */
+    if (!err && link_deadline_passed(link))
+        err = diag_set(d, CORRAL_ERR_TIMEOUT, "the time given for finding the cores has run out");
     if (err) {
         cs_topology_free(t);
         return NULL;

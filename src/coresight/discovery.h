@@ -56,6 +56,9 @@ struct cs_space cs_space_of(const struct cs_scan *scan, int32_t ap);
 enum corral_err cs_read_words(const struct cs_space *s, uint64_t address, uint32_t *words, uint32_t count,
                               struct diag *d);
 enum corral_err cs_write_word(const struct cs_space *s, uint64_t address, uint32_t value, struct diag *d);
+/* Errors that end the scan, and not just one part of it: the port is gone, or the time is up. What could not
+ * be read for that reason is not missing. */
+bool cs_ends_scan(enum corral_err err);
 enum corral_err cs_read_ap(const struct cs_scan *scan, uint32_t ap, uint32_t reg, uint32_t *value,
                            struct diag *d);
 enum cs_found { CS_FOUND_NOTHING, CS_FOUND_BLOCK, CS_FOUND_ERROR };

@@ -55,7 +55,7 @@ struct table {
 /* Keep count of what says that going on is useless. */
 static void watch(struct walk *w, enum corral_err err, const struct diag *d)
 {
-    if (err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL) {
+    if (cs_ends_scan(err)) {
         w->dead = err;
         w->given_up = true;
         if (w->d)

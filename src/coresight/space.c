@@ -111,6 +111,12 @@ enum corral_err cs_write_word(const struct cs_space *s, uint64_t address, uint32
     return link_write_ap(s->link, (uint32_t)(address & ~UINT64_C(0xFFF)), address & 0xFFF, value, d);
 }
 
+bool cs_ends_scan(enum corral_err err)
+{
+    return err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL || err == CORRAL_ERR_TIMEOUT ||
+           err == CORRAL_ERR_INTERRUPTED;
+}
+
 enum corral_err cs_read_ap(const struct cs_scan *scan, uint32_t ap, uint32_t reg, uint32_t *value,
                            struct diag *d)
 {

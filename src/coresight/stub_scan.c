@@ -23,7 +23,7 @@ enum corral_err cs_scan_stub(struct link *link, struct cs_topology *t, struct di
         *core = (struct cs_core){.ap = i, .type = "core", .address = SCS, .stub = true};
         snprintf(core->name, sizeof(core->name), "core%u", i);
         enum corral_err err = link_read32(link, core->ap, CPUID, &core->cpuid, &why);
-        if (err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL) {
+        if (cs_ends_scan(err)) {
             if (d)
                 *d = why;
             return err;

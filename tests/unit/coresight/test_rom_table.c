@@ -223,6 +223,29 @@ static void test_power_that_is_never_acknowledged(void **state)
     free_memory(m);
 }
 
+/* Whenever the time is up: that is said, and what was not seen is not taken for missing. */
+static void test_a_scan_that_runs_out_of_time_is_no_scan(void **state)
+{
+    (void)state;
+    struct memory *m = new_memory();
+    usual(m);
+    m->aps = 3;
+    struct cs_topology *t = scan(m);
+    assert_int_equal(t->core_count, 2);
+    cs_topology_free(t);
+    int64_t most = host_clock_now(m->clock);
+    for (int64_t ns = 0; ns < most; ns += most / 97) {
+        struct diag d = DIAG_INIT;
+        struct link *link = open_memory(m);
+        link_set_deadline(link, host_clock_now(m->clock) + ns);
+        assert_null(cs_scan(link, NULL, &d));
+        assert_int_equal(d.code, CORRAL_ERR_TIMEOUT);
+        assert_true(d.message[0] != '\0');
+        link_close(link);
+    }
+    free_memory(m);
+}
+
 static void test_a_wide_class_9_table(void **state)
 {
     (void)state;
@@ -453,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_b10_a_gpr_that_refuses_costs_its_domain_only),
         cmocka_unit_test(test_b23_sticky_errors_of_an_earlier_session_are_cleared),
         cmocka_unit_test(test_power_that_is_never_acknowledged),
+        cmocka_unit_test(test_a_scan_that_runs_out_of_time_is_no_scan),
         cmocka_unit_test(test_a_wide_class_9_table),
         cmocka_unit_test(test_random_memory_ends_within_bounds),
     };
