@@ -75,7 +75,7 @@ static enum corral_err refuse(const struct cti *c, struct diag *d, const char *w
 {
     diag_set(d, CORRAL_ERR_CTI_UNUSABLE, "%s %u of the CTI at 0x%08" PRIx64 " halts or restarts the core",
              what, number, c->info.address);
-    diag_hint(d, "choose another %s, or force it", what);
+    diag_hint(d, "choose another %s; --force does it all the same", what);
     return CORRAL_ERR_CTI_UNUSABLE;
 }
 
@@ -203,7 +203,8 @@ enum corral_err cti_disconnect(struct cti *cti, enum cti_side side, unsigned tri
         return err;
     uint32_t bit = 1u << channel, *word = word_of(&m, side, trigger);
     if (!m.control || !(*word & bit))
-        return diag_set(d, CORRAL_ERR_USAGE, "%s %u of the CTI at 0x%08" PRIx64 " is not on channel %u",
+        return diag_set(d, CORRAL_ERR_CTI_UNUSABLE,
+                        "%s %u of the CTI at 0x%08" PRIx64 " is not on channel %u",
                         side == CTI_SIDE_IN ? "input" : "output", trigger, cti->info.address, channel);
     *word &= ~bit;
     err = cti_unlock(cti, &locked, d);

@@ -96,7 +96,7 @@ static void test_the_first_connection_turns_the_cti_on_with_nothing_else(void **
     assert_int_equal(b.x->appset, 0);
     assert_int_equal(cti_disconnect(b.cti, CTI_SIDE_IN, 4, 2, false, &d), CORRAL_OK);
     assert_int_equal(b.x->control, 1);
-    assert_int_equal(cti_disconnect(b.cti, CTI_SIDE_IN, 4, 2, false, &d), CORRAL_ERR_USAGE);
+    assert_int_equal(cti_disconnect(b.cti, CTI_SIDE_IN, 4, 2, false, &d), CORRAL_ERR_CTI_UNUSABLE);
     assert_int_equal(cti_disconnect(b.cti, CTI_SIDE_OUT, 3, 2, false, &d), CORRAL_OK);
     assert_int_equal(b.x->control, 0);
     close_bench(&b);
