@@ -166,6 +166,8 @@ static int run_cti(const struct cli *cli, const struct cli_command *command, int
     }
     if (r.view.ap_set != r.address_set)
         return cli_usage(cli, command, "cti: --ap and --address belong together");
+    if (r.address & 0xFFF)
+        return cli_usage(cli, command, "--address: a CTI begins at a multiple of 4096 (0x1000)");
     if (!take_words(cli, command, argc - optind, argv + optind, &r))
         return 2;
     return perform(cli, &r);

@@ -54,6 +54,7 @@ def test_by_address(corral):
     assert c["core"] is None and c["ap"] == 1 and c["address"] == CTI
     assert all(t["name"] is None for t in c["inputs"] + c["outputs"])
     assert refused(corral, 1, "cti", "show", "--ap", "1", "--address", "0x08000000")["name"] == "cti-unusable"
+    assert "4096" in refused(corral, 2, "cti", "show", "--ap", "1", "--address", "0xE0042004")["message"]
 
 
 def test_connections_stay_until_they_are_taken_away(corral):
@@ -74,6 +75,7 @@ def test_connections_stay_until_they_are_taken_away(corral):
         again0, again1 = document(corral, *link, "cti", "show")["ctis"]
         assert side(again0, "inputs") == side(core0, "inputs") and side(again1, "outputs") == side(core1, "outputs")
         document(corral, *link, "cti", "disconnect", "dwt0", "2")
+        assert refused(corral, 1, *link, "cti", "disconnect", "dwt0", "2")["name"] == "cti-unusable", "it is not there"
         document(corral, *link, "cti", "disconnect", "in4", "3")
         c, = document(corral, *link, "cti", "disconnect", "--core", "core1", "2", "out1")["ctis"]
         assert not c["on"]
