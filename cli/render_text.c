@@ -238,7 +238,7 @@ static void put_run(const struct text_out *t, const struct event *e)
         put_text(t, run->cores[i].name);
         fprintf(t->out, " %s", core_state_name(run->cores[i].state));
         if (!run->cores[i].restarted && run->mechanism != GROUP_MECHANISM_NONE)
-            fputs(" (not seen to restart)", t->out);
+            fputs(run->cores[i].state == CORE_RUNNING ? " (ran already)" : " (not seen to restart)", t->out);
     }
     if (run->mechanism == GROUP_MECHANISM_NONE)
         fputs(" (nothing to start: no core was halted)\n", t->out);

@@ -118,6 +118,8 @@ static void halt_and_run(void **state)
     e.halt.cores[0] = (struct event_core){.name = "core0", .state = CORE_RUNNING, .restarted = true};
     e.halt.cores[1] = (struct event_core){.name = "core1", .state = CORE_HALTED};
     expect_text(&e, "run: core0 running; core1 halted (not seen to restart) (software)\n");
+    e.halt.cores[1].state = CORE_RUNNING;
+    expect_text(&e, "run: core0 running; core1 running (ran already) (software)\n");
     e.halt.mechanism = GROUP_MECHANISM_NONE;
     e.halt.cores[0] = (struct event_core){.name = "core0", .state = CORE_RUNNING};
     e.halt.cores[1] = (struct event_core){.name = "core1", .state = CORE_RESET};
