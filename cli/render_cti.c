@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "link/link.h"
+
 static void put_row(const char *name, uint32_t mask, unsigned channels, const char *note)
 {
     printf("  %-22s", name);
@@ -34,9 +36,10 @@ static void put_side(const struct session_cti_view *v, enum cti_side side)
 static void put_cti(const struct session_cti_view *v)
 {
     const struct cti_registers *r = &v->registers;
-    printf("%s%sCTI at 0x%08" PRIx64 " on AP %" PRIu32 ", %s: %u triggers, %u channels",
-           v->core ? v->core : "", v->core ? "  " : "", v->info.address, v->info.ap,
-           r->control & 1 ? "on" : "off", v->info.triggers, v->info.channels);
+    char ap[LINK_AP_NAME_MAX];
+    printf("%s%sCTI at 0x%08" PRIx64 " on AP %s, %s: %u triggers, %u channels", v->core ? v->core : "",
+           v->core ? "  " : "", v->info.address, link_ap_name(v->info.ap, ap), r->control & 1 ? "on" : "off",
+           v->info.triggers, v->info.channels);
     if (v->info.restart_output >= 0)
         printf(", restart is output %d", v->info.restart_output);
     printf("\n  %-22s", "channel");

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "link/link.h"
+
 static const char *source_name(enum cs_source source)
 {
     static const char *const names[] = {"", "table", "SDF", "corral.yml"};
@@ -31,7 +33,8 @@ static const char *halted_name(const struct group_check_member *m)
 static void put_core(const struct sync_check_core *c)
 {
     const struct group_check_member *m = &c->member;
-    printf("  %-8s %-14s AP %-4" PRIu32 " %s", c->name, c->type, c->ap, core_state_name(m->state));
+    char ap[LINK_AP_NAME_MAX];
+    printf("  %-8s %-14s AP %-4s %s", c->name, c->type, link_ap_name(c->ap, ap), core_state_name(m->state));
     if (c->state_why[0])
         printf(" (%s)", c->state_why);
     if (!m->has_cycle_counter && (m->state == CORE_RUNNING || m->state == CORE_HALTED))
@@ -48,9 +51,10 @@ static void put_cti(const struct sync_check_core *c)
         printf("  %-8s none%s%s\n", c->name, c->why_no_cti[0] ? ": " : "", c->why_no_cti);
         return;
     }
-    printf("  %-8s 0x%08" PRIx64 " on AP %" PRIu32 " (%s), %u triggers, %u channels", c->name, m->cti_address,
-           m->cti_ap, source_name(c->cti_from)[0] ? source_name(c->cti_from) : "table", m->triggers,
-           m->channels);
+    char ap[LINK_AP_NAME_MAX];
+    printf("  %-8s 0x%08" PRIx64 " on AP %s (%s), %u triggers, %u channels", c->name, m->cti_address,
+           link_ap_name(m->cti_ap, ap), source_name(c->cti_from)[0] ? source_name(c->cti_from) : "table",
+           m->triggers, m->channels);
     if (c->restart_output >= 0)
         printf(", restart is output %d (%s)", c->restart_output,
                source_name(c->restart_from)[0] ? source_name(c->restart_from) : "table");
@@ -103,8 +107,10 @@ void render_sync_check_text(const struct session_sync_check *c)
     puts("Cores");
     for (size_t i = 0; i < c->core_count; i++)
         put_core(&c->cores[i]);
-    for (size_t i = 0; i < c->port_count; i++)
-        printf("  AP %" PRIu32 " does not answer: %s\n", c->ports[i].ap, c->ports[i].error);
+    for (size_t i = 0; i < c->port_count; i++) {
+        char ap[LINK_AP_NAME_MAX];
+        printf("  AP %s does not answer: %s\n", link_ap_name(c->ports[i].ap, ap), c->ports[i].error);
+    }
     puts("Cross triggers");
     for (size_t i = 0; i < c->core_count; i++)
         put_cti(&c->cores[i]);

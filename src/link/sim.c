@@ -374,8 +374,10 @@ bool link_sim_get_info(struct link *link, struct link_sim_info *info)
         .queue_memory_size = BOARD_QUEUE_MEMORY_SIZE,
         .log_host_buffer = BOARD_LOG_HOST_BUFFER,
     };
-    for (size_t i = 0; i < LINK_SIM_CORES; i++)
+    for (unsigned i = 0; i < LINK_SIM_CORES; i++) {
+        info->ap[i] = c->adiv6 ? BOARD_AP6_BASE(i) : i;
         info->core_hz[i] = c->core_hz[i];
+    }
     return true;
 }
 

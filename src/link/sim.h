@@ -34,6 +34,7 @@ struct link_sim_options {
 
 /* The board's published numbers, for people and for the demo. */
 struct link_sim_info {
+    uint32_t ap[LINK_SIM_CORES]; /* each core's access port: ADIv5 number, or ADIv6 base address */
     uint32_t core_hz[LINK_SIM_CORES];
     uint32_t swclk_hz;
     uint32_t clocks_per_transfer;

@@ -44,6 +44,14 @@ static bool is_wanted(const struct session *s, const char *name)
     return s->options.core_name_count == 0;
 }
 
+size_t session_board_core(const struct session *s, uint32_t ap)
+{
+    size_t i = 0;
+    while (i < LINK_SIM_CORES && !(s->is_board && s->board.ap[i] == ap))
+        i++;
+    return i;
+}
+
 /* A CTI that cannot be used is a reason not to synchronise, not a reason to do nothing. */
 static struct cti *open_cti(struct link *link, const struct cs_core *found)
 {
@@ -56,7 +64,8 @@ static enum corral_err open_one_core(struct session *s, struct link *link, const
                                      struct diag *d)
 {
     const struct config_core *config = config_of(s, found->ap);
-    uint32_t hz = s->is_board && found->ap < LINK_SIM_CORES ? s->board.core_hz[found->ap] : 0;
+    size_t of_board = session_board_core(s, found->ap);
+    uint32_t hz = of_board < LINK_SIM_CORES ? s->board.core_hz[of_board] : 0;
     if (config && config->hz)
         hz = (uint32_t)config->hz;
     struct cti *cti = found->stub ? NULL : open_cti(link, found);
@@ -81,8 +90,9 @@ static enum corral_err check_names(const struct session *s, const struct cs_topo
         for (size_t k = 0; k < t->core_count; k++)
             there |= t->cores[k].ap == ap;
         if (!there) {
-            diag_set(d, CORRAL_ERR_CONFIG, "%s:%u: there is no core on AP %u for '%s'", c->file,
-                     c->cores[i].line, (unsigned)ap, c->cores[i].name);
+            char number[LINK_AP_NAME_MAX];
+            diag_set(d, CORRAL_ERR_CONFIG, "%s:%u: there is no core on AP %s for '%s'", c->file,
+                     c->cores[i].line, link_ap_name(ap, number), c->cores[i].name);
             diag_hint(d, "'corral scan' lists what is there");
             return CORRAL_ERR_CONFIG;
         }
@@ -140,11 +150,47 @@ static enum corral_err open_symbols(struct session *s, size_t core, struct diag 
         s->symbols[core] = symbol_open(config->elf, d);
         return s->symbols[core] ? CORRAL_OK : d->code;
     }
-    if (ap < LINK_SIM_CORES) {
-        s->symbols[core] = s->images[ap];
-        s->images[ap] = NULL;
+    size_t of_board = session_board_core(s, ap);
+    if (of_board < LINK_SIM_CORES) {
+        s->symbols[core] = s->images[of_board];
+        s->images[of_board] = NULL;
     }
     return CORRAL_OK;
+}
+
+/* Application cores are listed, and are none of those that can be halted. */
+static enum corral_err no_core(const struct session *s, const struct link *link, struct diag *d)
+{
+    const struct cs_topology *t = s->topology;
+    uint32_t ap;
+    const char *why;
+    char number[LINK_AP_NAME_MAX];
+    if (t->core_count)
+        diag_set(d, CORRAL_ERR_NO_CORE, "no M-profile core was found on link '%s': %s is a %s",
+                 link_name(link), t->cores[0].name, t->cores[0].type);
+    else if (session_silent_port(s, 0, &ap, &why))
+        diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s', and AP %s does not answer: %s",
+                 link_name(link), link_ap_name(ap, number), why);
+    else
+        diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
+    diag_hint(d, "'corral scan' lists what is there; read, write and watch reach memory with --ap N");
+    return CORRAL_ERR_NO_CORE;
+}
+
+bool session_silent_port(const struct session *s, size_t n, uint32_t *ap, const char **why)
+{
+    const struct cs_topology *t = s->topology;
+    for (size_t i = 0; t && i < t->ap_count; i++) {
+        bool has_core = false;
+        for (size_t k = 0; k < t->core_count; k++)
+            has_core |= t->cores[k].ap == t->aps[i].ap;
+        if (!t->aps[i].error[0] || has_core || n--)
+            continue;
+        *ap = t->aps[i].ap;
+        *why = t->aps[i].error;
+        return true;
+    }
+    return false;
 }
 
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
@@ -164,7 +210,7 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
             is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
             err = open_one_core(s, link, &t->cores[i], d);
     if (err == CORRAL_OK && s->core_count == 0)
-        err = diag_set(d, CORRAL_ERR_NO_CORE, "no core was found on link '%s'", link_name(link));
+        err = no_core(s, link, d);
     for (size_t i = 0; i < s->core_count && err == CORRAL_OK; i++)
         err = open_symbols(s, i, d);
     if (err == CORRAL_OK)

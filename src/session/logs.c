@@ -35,11 +35,11 @@ static uint32_t log_size(uint64_t size)
 /* The image knows best; the board's published default is second. False: this core has no log. */
 static bool default_place(const struct session *s, size_t core, struct log_place *place)
 {
-    uint32_t ap = core_ap(s->cores[core]);
-    bool board = s->is_board && ap < LINK_SIM_CORES;
+    size_t of_board = session_board_core(s, core_ap(s->cores[core]));
+    bool board = of_board < LINK_SIM_CORES;
     uint64_t address = 0, size = 0;
     *place = (struct log_place){.size = board ? s->board.log_buffer_size : 0,
-                                .set_up = board && ap == 0}; /* the queue is core 0's */
+                                .set_up = board && of_board == 0}; /* the queue is core 0's */
     if (s->symbols[core] && symbol_lookup(s->symbols[core], "tlog_buffer", &address, &size)) {
         place->address = address;
         if (size)
@@ -47,7 +47,7 @@ static bool default_place(const struct session *s, size_t core, struct log_place
         return place->size != 0;
     }
     if (board)
-        place->address = s->board.log_buffer[ap];
+        place->address = s->board.log_buffer[of_board];
     return board;
 }
 

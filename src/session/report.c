@@ -22,13 +22,13 @@ static enum corral_err do_exact(struct link *link, void *ctx, struct diag *d)
 {
     struct exact *e = ctx;
     const struct symbol_index *symbols = e->s->symbols[e->core];
-    uint32_t ap = core_ap(e->s->cores[e->core]);
+    size_t of_board = session_board_core(e->s, core_ap(e->s->cores[e->core]));
     uint32_t base;
     const uint64_t *counts;
     size_t n;
     uint64_t own = 0, total = 0;
     (void)d;
-    if (ap >= LINK_SIM_CORES || !link_sim_pc_count(link, ap, &base, &counts, &n))
+    if (of_board >= LINK_SIM_CORES || !link_sim_pc_count(link, (unsigned)of_board, &base, &counts, &n))
         return CORRAL_OK;
     for (size_t i = 0; i < n; i++) {
         uint64_t at =

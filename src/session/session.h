@@ -93,6 +93,9 @@ struct host_clock *session_clock(struct session *s);
 struct link_thread *session_thread(struct session *s);
 size_t session_core_count(const struct session *s);
 const char *session_core_name(const struct session *s, size_t core);
+/* Access port number n of those that do not answer and that no known core is behind: one may be there, and is
+ * not seen. False past the last. *why is borrowed. Known after session_connect. */
+bool session_silent_port(const struct session *s, size_t n, uint32_t *ap, const char **why);
 /* The board's published numbers; false when the link is not the virtual board (or not connected). */
 bool session_board_info(struct session *s, struct link_sim_info *info);
 /* A core's symbols, NULL without an ELF. Borrowed. */

@@ -120,6 +120,8 @@ void session_image_name(const char *spec, unsigned core, char *out, size_t size)
 /* discover.c: what the core on this AP is called, before it is found */
 #define SESSION_LABEL_MAX 64
 const char *session_core_label(const struct session *s, unsigned ap, char out[SESSION_LABEL_MAX]);
+/* discover.c: which of the virtual board's cores is behind this access port; LINK_SIM_CORES: none of them */
+size_t session_board_core(const struct session *s, uint32_t ap);
 /* discover.c: on the link's thread; ctx is the session */
 enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d); /* before the board runs */
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);

@@ -128,15 +128,11 @@ static void take_core(struct session *s, size_t i, const struct group_check *che
 
 static void take_ports(const struct session *s, struct session_sync_check *out)
 {
-    const struct cs_topology *t = s->topology;
-    for (size_t i = 0; t && i < t->ap_count && out->port_count < SYNC_CHECK_PORTS; i++) {
-        bool has_core = false;
-        for (size_t k = 0; k < t->core_count; k++)
-            has_core |= t->cores[k].ap == t->aps[i].ap;
-        if (!t->aps[i].error[0] || has_core)
-            continue;
-        out->ports[out->port_count].ap = t->aps[i].ap;
-        snprintf(out->ports[out->port_count].error, sizeof(out->ports[0].error), "%s", t->aps[i].error);
+    uint32_t ap;
+    const char *why;
+    while (out->port_count < SYNC_CHECK_PORTS && session_silent_port(s, out->port_count, &ap, &why)) {
+        out->ports[out->port_count].ap = ap;
+        snprintf(out->ports[out->port_count].error, sizeof(out->ports[0].error), "%s", why);
         out->port_count++;
     }
 }

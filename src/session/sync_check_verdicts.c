@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "link/link.h"
+
 const char *sync_verdict_name(enum sync_verdict v)
 {
     static const char *const names[] = {"yes", "partly", "no"};
@@ -132,7 +134,8 @@ static void judge_single(const struct session_sync_check *out, bool reset, struc
 static void mention_ports(const struct session_sync_check *out, struct sync_check_verdict *v)
 {
     for (size_t i = 0; i < out->port_count; i++) {
-        add(v, "AP %u does not answer: a core behind it is not seen", (unsigned)out->ports[i].ap);
+        char ap[LINK_AP_NAME_MAX];
+        add(v, "AP %s does not answer: a core behind it is not seen", link_ap_name(out->ports[i].ap, ap));
         if (v->verdict == SYNC_VERDICT_YES)
             v->verdict = SYNC_VERDICT_PARTLY;
     }

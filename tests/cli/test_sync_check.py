@@ -123,6 +123,10 @@ def test_unlike_clocks(corral):
 def test_adiv6(corral):
     j = check(corral, "--adiv6")
     assert works(j) == ALL and all(c["ap"] > 255 for c in j["cores"]), j["cores"]
+    assert j["skew"]["cti"]["median_ns"] is not None, "the board's clocks are known behind ADIv6, too"
+    assert "on AP 0x2000 (" in corral("sync-check", "--rounds", "0").out and "on AP 0x4000, " in corral("cti", "show").out
+    r = corral("read", "--core", "core1", "tlog_buffer")  # so are the names of its programs
+    assert r.code == 0, r.err
 
 
 def test_a_page_for_people(corral):
