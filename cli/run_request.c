@@ -12,6 +12,7 @@
 
 #include "cli/view_session.h"
 #include "event/event_json.h"
+#include "link/link.h"
 #include "session/config.h"
 #include "session/run_control.h"
 
@@ -78,7 +79,15 @@ static enum corral_err act(struct session *s, const struct request *r, struct ev
 static enum corral_err attach_and_act(const struct cli *cli, struct session *s, const struct request *r,
                                       struct event *event, bool *done, struct diag *d)
 {
+    uint32_t ap;
+    const char *why;
     enum corral_err err = session_connect(s, d);
+    for (size_t i = 0; !err && !r->name_count && session_silent_port(s, i, &ap, &why); i++) {
+        char number[LINK_AP_NAME_MAX], text[sizeof(((struct diag *)0)->message)];
+        snprintf(text, sizeof(text), "AP %s does not answer, a core behind it is not seen: %s",
+                 link_ap_name(ap, number), why);
+        cli_warn(cli, NULL, text);
+    }
     if (!err && session_core_count(s) == 0)
         err = diag_set(d, CORRAL_ERR_NO_CORE, "this link reaches memory only: there is no core");
     if (!err)

@@ -33,7 +33,7 @@ static const struct err_entry errors[] = {
     {CORRAL_ERR_CTI_UNUSABLE, "cti-unusable", 1},
     {CORRAL_ERR_CTI_STUCK, "cti-stuck", 1},
     {CORRAL_ERR_CTI_PARTIAL, "cti-partial", 1},
-    {CORRAL_ERR_NO_CORE, "no-core", 2},
+    {CORRAL_ERR_NO_CORE, "no-core", 3},
     {CORRAL_ERR_CORE_STATE, "core-state", 1},
     {CORRAL_ERR_CORE_NO_HALT, "core-no-halt", 5},
     {CORRAL_ERR_CORE_NO_RUN, "core-no-run", 5},

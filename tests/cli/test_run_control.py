@@ -270,6 +270,27 @@ def test_a_core_without_power_is_named_and_fails_nobody(corral):
     assert any("small was left out" in json.loads(line)["warning"]["message"] for line in r.err.splitlines()), r.err
 
 
+def test_an_access_port_that_does_not_answer_is_said(corral):
+    """A core may be behind it, and nobody else would miss it."""
+    board_with(corral, "--unpowered core1")
+    for args in (["status"], ["halt"], ["reset", "--halt"]):
+        r = corral("--json", *args)
+        said = [json.loads(line)["warning"]["message"] for line in r.err.splitlines()]
+        assert r.code == 0 and len(json.loads(r.out)["cores"]) == 1, (args, r.out, r.err)
+        assert len(said) == 1 and said[0].startswith("AP 1 does not answer"), (args, said)
+    r = corral("--json", "halt", "--core", "core0")
+    assert r.code == 0 and r.err == "", "nobody asked for another core"
+
+
+def test_no_core_is_no_usage_error(corral):
+    board_with(corral, "--unpowered both")
+    r = corral("--json", "halt")
+    e = json.loads(r.err)["error"]
+    assert r.code == 3 and r.out == "" and e["name"] == "no-core" and "AP 0 does not answer" in e["message"], r.err
+    r = corral("--link", "dry", "status")
+    assert r.code == 3 and "no core was found" in r.err and "corral scan" in r.err, r.err
+
+
 def test_no_cross_trigger_is_said(corral):
     board_with(corral, "--no-cti core1")
     r = corral("halt", "--sync")
