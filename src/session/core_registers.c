@@ -29,7 +29,9 @@ static enum corral_err require_halted(struct core *core, struct diag *d)
              core_name(core), core_state_name(status.state), why[0] ? " (" : "", why, why[0] ? ")" : "");
     diag_object(d, "%s", core_name(core));
     if (status.state == CORE_RUNNING)
-        diag_hint(d, "corral halt --core %s", core_name(core));
+        diag_hint(d,
+                  "'corral regs --halt' halts it for as long as it takes, 'corral halt --core %s' for good",
+                  core_name(core));
     return CORRAL_ERR_CORE_STATE;
 }
 
