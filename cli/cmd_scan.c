@@ -32,7 +32,7 @@ struct scanning {
 static enum corral_err do_scan(struct link *link, void *ctx, struct diag *d)
 {
     struct scanning *s = ctx;
-    enum corral_err err = connect_target(link, s->mode, s->note, d);
+    enum corral_err err = connect_target(link, s->mode, s->hints, s->note, d);
     if (err != CORRAL_OK)
         return err;
     s->topology = cs_scan(link, s->hints, d);

@@ -59,6 +59,7 @@ struct caught {
 
 struct catching {
     struct link *link;
+    const struct cs_hints *hints;
     struct caught core[CONNECT_MAX_CORES];
     size_t count;
 };
@@ -83,7 +84,7 @@ static enum corral_err wait_for_port(struct link *link, struct diag *d)
 
 static void find_cores(struct catching *c)
 {
-    struct cs_topology *t = cs_scan(c->link, NULL, NULL);
+    struct cs_topology *t = cs_scan(c->link, c->hints, NULL);
     for (size_t i = 0; t && i < t->core_count && c->count < CONNECT_MAX_CORES; i++) {
         bool known = !t->cores[i].cortex_m;
         for (size_t k = 0; k < c->count; k++)
@@ -166,9 +167,10 @@ static void finish(struct catching *c, char note[CONNECT_NOTE])
                  used ? "; " : "", never);
 }
 
-static enum corral_err under_reset(struct link *link, char note[CONNECT_NOTE], struct diag *d)
+static enum corral_err under_reset(struct link *link, const struct cs_hints *hints, char note[CONNECT_NOTE],
+                                   struct diag *d)
 {
-    struct catching c = {.link = link};
+    struct catching c = {.link = link, .hints = hints};
     enum corral_err err = link_drive_reset(link, true, d);
     if (err)
         return err;
@@ -195,12 +197,12 @@ static enum corral_err under_reset(struct link *link, char note[CONNECT_NOTE], s
     return CORRAL_OK;
 }
 
-enum corral_err connect_target(struct link *link, enum connect_mode mode, char note[CONNECT_NOTE],
-                               struct diag *d)
+enum corral_err connect_target(struct link *link, enum connect_mode mode, const struct cs_hints *hints,
+                               char note[CONNECT_NOTE], struct diag *d)
 {
     note[0] = '\0';
     if (mode == CONNECT_UNDER_RESET)
-        return under_reset(link, note, d);
+        return under_reset(link, hints, note, d);
     if (mode != CONNECT_PRE_RESET)
         return CORRAL_OK;
     enum corral_err err = link_drive_reset(link, true, d);

@@ -45,9 +45,11 @@ enum connect_mode session_connect_mode(const char *spec, const struct session_wi
 /*
  * Do what `mode` says; on the link's thread, before anything else. What could not be done as meant, but was
  * made up for, is a sentence in `note` ("" = nothing). With CONNECT_UNDER_RESET every core that can be found
- * is halted then. CORRAL_ERR_UNSUPPORTED on a link without a reset line.
+ * is halted then; `hints` (NULL = none) says where to look, and where not to: some parts hang on an access
+ * port that is not there. CORRAL_ERR_UNSUPPORTED on a link without a reset line.
  */
-enum corral_err connect_target(struct link *link, enum connect_mode mode, char note[CONNECT_NOTE],
-                               struct diag *d);
+struct cs_hints;
+enum corral_err connect_target(struct link *link, enum connect_mode mode, const struct cs_hints *hints,
+                               char note[CONNECT_NOTE], struct diag *d);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "link/link_gdb.h"
 #include "session/session_internal.h"
+#include "session/target_hints.h"
 
 struct bounded_call {
     link_call_fn fn;
@@ -95,22 +96,29 @@ fail:
 
 struct connecting {
     enum connect_mode mode;
+    const struct cs_hints *hints;
     char note[CONNECT_NOTE];
 };
 
 static enum corral_err do_connect(struct link *link, void *ctx, struct diag *d)
 {
     struct connecting *c = ctx;
-    return connect_target(link, c->mode, c->note, d);
+    return connect_target(link, c->mode, c->hints, c->note, d);
 }
 
 enum corral_err session_come_to_target(struct session *s, struct diag *d)
 {
-    struct connecting c = {session_connect_mode(s->options.link, &s->options.wire, s->options.config), ""};
+    const struct config *config = s->options.config;
+    struct connecting c = {.mode = session_connect_mode(s->options.link, &s->options.wire, config)};
     if (s->came)
         return CORRAL_OK;
     s->came = true;
+    struct target_hints *hints = target_hints_new(config, d);
+    if (!hints)
+        return d ? d->code : CORRAL_ERR_NO_MEMORY;
+    c.hints = target_hints_get(hints);
     enum corral_err err = session_call(s, do_connect, &c, d);
+    target_hints_free(hints);
     if (c.note[0] && s->options.wire.note)
         s->options.wire.note(s->options.wire.ctx, c.note);
     return err;

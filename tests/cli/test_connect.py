@@ -68,6 +68,18 @@ def test_a_core_that_stays_in_reset_is_named(corral):
     assert "core1" in r.err and "did not halt" in r.err, r.err
 
 
+def test_under_reset_looks_only_at_the_access_ports_that_are_named(corral):
+    """B17: a part that hangs on others does so in reset, too."""
+    with open(corral.path("aps.yml"), "w", encoding="ascii") as f:
+        f.write("link: sim\naps: [0, 1]\n")
+    for target, most in (([], 0xFF), (["--target", "aps.yml"], 1)):
+        log = corral.path("aps.log")
+        assert states(corral, *target, "--wire-log", log, "--connect", "under-reset") == (CAUGHT, "")
+        with open(log, encoding="ascii") as lines:
+            ports = {int(words[5], 16) for words in map(str.split, lines) if len(words) > 6 and words[4] == "ap"}
+        assert max(ports) == most, (target, ports)
+
+
 def test_a_link_without_a_reset_line(corral):
     for link in ("dry", "dry:0xE000ED00=0x411fc272"):
         for mode in ("pre-reset", "under-reset"):
