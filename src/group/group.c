@@ -56,8 +56,8 @@ size_t group_order(size_t leader, size_t i)
 
 bool group_is_fatal(enum corral_err err)
 {
-    return err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_TIMEOUT || err == CORRAL_ERR_INTERRUPTED ||
-           err == CORRAL_ERR_NO_MEMORY;
+    return err == CORRAL_ERR_LINK_DOWN || err == CORRAL_ERR_LINK_PROTOCOL || err == CORRAL_ERR_TIMEOUT ||
+           err == CORRAL_ERR_INTERRUPTED || err == CORRAL_ERR_NO_MEMORY;
 }
 
 void group_remark(struct group *g, size_t core, const char *fmt, ...)

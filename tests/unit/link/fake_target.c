@@ -316,7 +316,7 @@ static enum corral_err one(struct fake_target *t, struct link_access *a, uint32_
     host_clock_set(t->clock, host_clock_now(t->clock) + FAKE_ACCESS_NS);
     if (t->link_dies && --t->link_dies == 0) {
         t->link_dies = 1; /* it stays dead */
-        return diag_set(d, CORRAL_ERR_LINK_DOWN, "the probe went away");
+        return diag_set(d, t->dies_of ? t->dies_of : CORRAL_ERR_LINK_DOWN, "the probe went away");
     }
     if (a->ap >= t->count || t->core[a->ap].faults ||
         (write && address == t->fault_write && a->ap == t->fault_ap))

@@ -70,10 +70,11 @@ struct fake_target {
     size_t log_count;
     uint32_t fault_write; /* a write to this address faults; 0 = none */
     uint32_t fault_ap;
-    uint32_t cpuid;     /* of all cores; 0 = as memory reads */
-    uint64_t link_dies; /* the so-manyth access from now on, and all after it, find no link; 0 = never */
-    uint16_t code;      /* what memory reads, halfword by halfword */
-    uint32_t ram_size;  /* bytes at FAKE_RAM that keep what halfword writes put there */
+    uint32_t cpuid;          /* of all cores; 0 = as memory reads */
+    uint64_t link_dies;      /* the so-manyth access from now on, and all after it, find no link; 0 = never */
+    enum corral_err dies_of; /* with which error; 0 = CORRAL_ERR_LINK_DOWN */
+    uint16_t code;           /* what memory reads, halfword by halfword */
+    uint32_t ram_size;       /* bytes at FAKE_RAM that keep what halfword writes put there */
     uint16_t ram[64];
 };
 
