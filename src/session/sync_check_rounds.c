@@ -169,6 +169,28 @@ static bool is_final(enum corral_err err)
            err == CORRAL_ERR_INTERRUPTED;
 }
 
+struct ask_mechanism {
+    struct session *s;
+    enum group_mechanism now;
+};
+
+static enum corral_err ask_mechanism(struct link *link, void *ctx, struct diag *d)
+{
+    struct ask_mechanism *a = ctx;
+    (void)link;
+    (void)d;
+    a->now = group_mechanism(a->s->group);
+    return CORRAL_OK;
+}
+
+/* The group belongs to the link's thread. */
+static enum group_mechanism mechanism_of(struct session *s)
+{
+    struct ask_mechanism a = {.s = s, .now = GROUP_MECHANISM_NONE};
+    session_call(s, ask_mechanism, &a, NULL);
+    return a.now;
+}
+
 static enum corral_err one_way(struct session *s, const struct session_sync_check *out, unsigned rounds,
                                const atomic_bool *stop, struct sync_check_skew *skew, struct diag *d)
 {
@@ -177,7 +199,7 @@ static enum corral_err one_way(struct session *s, const struct session_sync_chec
     enum corral_err err = session_halt(s, out->starter, &event, &why);
     if (!err)
         err = measure(s, out, rounds, stop, skew, &why);
-    skew->mechanism = group_mechanism(s->group);
+    skew->mechanism = mechanism_of(s);
     struct diag late = DIAG_INIT;
     enum corral_err again = session_run(s, out->starter, NULL, &late);
     if (!err && again) {
@@ -212,7 +234,7 @@ enum corral_err sync_check_rounds(struct session *s, unsigned rounds, const atom
         return err;
     struct diag refused = DIAG_INIT;
     err = session_set_sync(s, true, &refused);
-    if (!err && group_mechanism(s->group) != GROUP_MECHANISM_CTI)
+    if (!err && mechanism_of(s) != GROUP_MECHANISM_CTI)
         snprintf(out->with.why, sizeof(out->with.why), "no two cores can be joined by cross triggers");
     else if (!err)
         err = one_way(s, out, rounds, stop, &out->with, d);
