@@ -16,6 +16,7 @@ _corral() {
     --size) words='1 2 4' ;;
     --pace) words='wire real max' ;;
     --level) words='err wrn inf dbg' ;;
+    --on-detach) words='as-found resume keep' ;;
     *)
         case $command in
         '') words='--clock --connect --help --json --link --protocol --quiet --target --timeout --version --wire-log demo probes scan status halt run step reset read write watch regs load cti sync-check log profile top decode serve sim' ;;
