@@ -272,6 +272,7 @@ static enum corral_err read_back(struct cti *c, struct diag *d)
     if (err)
         return err;
     const char *name = difference(c, &now, &wanted);
+    c->unsure &= name != NULL;
     if (!name)
         return CORRAL_OK;
     /* A18: as it was before, whatever was written. A30: some of it was taken. */
@@ -536,10 +537,10 @@ enum corral_err cti_hold(struct cti *cti, unsigned channel, bool on, struct diag
     return cti_reg_write(cti, on ? CTI_REG_APPSET : CTI_REG_APPCLEAR, 1u << channel, d);
 }
 
-/* One of our three registers, if it has to change. */
+/* One of our three registers, if it has to change, or may have to. */
 static enum corral_err change(struct cti *c, uint32_t reg, uint32_t now, uint32_t wanted, struct diag *d)
 {
-    return now == wanted ? CORRAL_OK : cti_reg_write(c, reg, wanted, d);
+    return now == wanted && !c->unsure ? CORRAL_OK : cti_reg_write(c, reg, wanted, d);
 }
 
 enum corral_err cti_engage(struct cti *cti, unsigned connections, struct diag *d)
@@ -565,8 +566,9 @@ enum corral_err cti_engage(struct cti *cti, unsigned connections, struct diag *d
     }
     if (!err && source_last)
         err = change(cti, CTI_REG_INEN + 4 * in, now.inen[in], wanted.inen[in], d);
+    cti->unsure = err != CORRAL_OK;
     if (err)
-        cti->engaged = before; /* not known: so that the next call writes again */
+        cti->engaged = before;
     return err;
 }
 

@@ -61,6 +61,7 @@ struct cti {
     enum cti_refusal refusal;
     unsigned halt_channel, restart_channel;
     unsigned engaged; /* enum cti_connection */
+    bool unsure;      /* a write of these failed: what the registers say is not known */
     struct cti_mapping found;
     struct cti_mapping base; /* what it has to be, but for our own three connections */
 };

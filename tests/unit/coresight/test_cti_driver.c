@@ -406,6 +406,29 @@ static void test_connections_are_made_and_taken_in_the_safe_order(void **state)
 }
 
 /* Set up silent: on, and nothing of ours connected; then the connections, with the CTI off meanwhile. */
+/* A change of which only a part was made: the next one writes everything, also to go back to what was. */
+static void test_a_change_that_failed_half_way_is_made_good(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    struct diag d = DIAG_INIT;
+    struct fake_cti *x = &b.t->core[0].cti;
+    assert_int_equal(cti_setup(b.cti, 0, 1, &d), CORRAL_OK);
+    unsigned all = cti_engaged(b.cti);
+    b.t->fault_write = REG(0x0A0);
+    assert_int_equal(cti_engage(b.cti, 0, &d), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(x->inen[0], 0); /* this far it came */
+    b.t->fault_write = 0;
+    assert_int_equal(cti_engage(b.cti, all, &d), CORRAL_OK);
+    assert_int_equal(x->inen[0], 1);
+    assert_int_equal(x->outen[0], 1);
+    assert_int_equal(x->outen[7], 2);
+    size_t from = b.t->log_count;
+    assert_int_equal(cti_engage(b.cti, all, &d), CORRAL_OK);
+    assert_int_equal(b.t->log_count, from); /* it is known again */
+    close_bench(&b);
+}
+
 static void test_a_silent_set_up_connects_nothing(void **state)
 {
     (void)state;
@@ -481,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_a1_foreign_channels_on_the_own_triggers),
         cmocka_unit_test(test_why_a_set_up_was_refused),
         cmocka_unit_test(test_connections_are_made_and_taken_in_the_safe_order),
+        cmocka_unit_test(test_a_change_that_failed_half_way_is_made_good),
         cmocka_unit_test(test_a_silent_set_up_connects_nothing),
         cmocka_unit_test(test_a25_a_level_of_its_own_does_not_stick_at_teardown),
     };
