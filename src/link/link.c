@@ -336,6 +336,11 @@ bool link_has_flash(const struct link *link)
     return link->backend->flash != NULL;
 }
 
+size_t link_flash_regions(struct link *link, struct link_flash_region *list, size_t room, struct diag *d)
+{
+    return link->backend->flash_regions ? link->backend->flash_regions(link->ctx, list, room, d) : 0;
+}
+
 enum corral_err link_flash(struct link *link, enum link_flash_op op, uint32_t ap, uint64_t address,
                            const uint8_t *data, size_t size, struct diag *d)
 {

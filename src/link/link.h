@@ -118,6 +118,14 @@ enum corral_err link_add_nested_ap(struct link *link, uint32_t ap, uint32_t pare
  */
 enum link_flash_op { LINK_FLASH_ERASE, LINK_FLASH_WRITE, LINK_FLASH_DONE };
 bool link_has_flash(const struct link *link);
+/* What is known of the flash that can be programmed: stretches of blocks that are erased at once. How many of
+ * them were put into `list`; *d says it where some could not be found out. */
+struct link_flash_region {
+    uint64_t start, size;
+    uint32_t block; /* bytes */
+    uint32_t ap;
+};
+size_t link_flash_regions(struct link *link, struct link_flash_region *list, size_t room, struct diag *d);
 enum corral_err link_flash(struct link *link, enum link_flash_op op, uint32_t ap, uint64_t address,
                            const uint8_t *data, size_t size, struct diag *d);
 

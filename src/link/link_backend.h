@@ -40,6 +40,8 @@ struct link_backend {
     /* Optional: see link_flash. */
     enum corral_err (*flash)(void *ctx, enum link_flash_op op, uint32_t ap, uint64_t address,
                              const uint8_t *data, size_t size, struct diag *d);
+    /* Optional: see link_flash_regions. */
+    size_t (*flash_regions)(void *ctx, struct link_flash_region *list, size_t room, struct diag *d);
     uint64_t (*wire_clocks)(void *ctx);
     void (*close)(void *ctx);
 };

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "link/link_backend.h"
+#include "link/openocd_flash.h"
 #include "link/openocd_rpc.h"
 
 #define CHUNK        256u /* elements a command */
@@ -23,7 +24,7 @@
 #define SCRIPT_READS 2048u
 #define UNIT_ROOM    (CHUNK * 11u + 200u)
 #define TARGETS      32u
-#define NAME_ROOM    64
+#define NAME_ROOM    OPENOCD_NAME_ROOM
 #define AP_IDR       0xFCu
 
 enum { DP_CTRL_STAT = 0x4 };
@@ -41,6 +42,7 @@ struct openocd {
     char dap[NAME_ROOM];
     struct target target[TARGETS];
     size_t targets;
+    struct openocd_flash flash;
 };
 
 /* One command of a script: elements of one access. */
@@ -343,12 +345,29 @@ static void openocd_close(void *ctx)
     free(o);
 }
 
-static const struct link_backend openocd_backend = {
-    .caps = LINK_CAP_MEM | LINK_CAP_DAP,
-    .execute = openocd_execute,
-    .drive_reset = openocd_drive_reset,
-    .set_deadline = openocd_set_deadline,
-    .close = openocd_close,
+static enum corral_err openocd_flash(void *ctx, enum link_flash_op op, uint32_t ap, uint64_t address,
+                                     const uint8_t *data, size_t size, struct diag *d)
+{
+    struct openocd *o = ctx;
+    return openocd_flash_do(&o->flash, o->rpc, op, ap, address, data, size, d);
+}
+
+static size_t list_flash(void *ctx, struct link_flash_region *list, size_t room, struct diag *d)
+{
+    struct openocd *o = ctx;
+    return openocd_flash_regions(&o->flash, o->rpc, list, room, d);
+}
+
+#define OPENOCD_BACKEND                                                                                  \
+    .caps = LINK_CAP_MEM | LINK_CAP_DAP, .execute = openocd_execute, .drive_reset = openocd_drive_reset, \
+    .set_deadline = openocd_set_deadline, .close = openocd_close
+
+/* With and without a flash bank in its configuration. */
+static const struct link_backend openocd_backend = {OPENOCD_BACKEND};
+static const struct link_backend openocd_flash_backend = {
+    OPENOCD_BACKEND,
+    .flash = openocd_flash,
+    .flash_regions = list_flash,
 };
 
 static bool is_plain(const char *name)
@@ -364,6 +383,8 @@ static void read_targets(struct openocd *o, char *list)
     char *save = NULL;
     for (char *line = strtok_r(list, ";", &save); line; line = strtok_r(NULL, ";", &save)) {
         char *word[4] = {NULL}, *inner = NULL, *end = NULL;
+        if (openocd_flash_take(&o->flash, line))
+            continue;
         word[0] = strtok_r(line, " \n", &inner);
         for (size_t i = 1; i < 4 && word[i - 1]; i++)
             word[i] = strtok_r(NULL, " \n", &inner);
@@ -380,13 +401,29 @@ static void read_targets(struct openocd *o, char *list)
     }
 }
 
+/* Which AP a bank's flash is seen through: its target's. A bank of a target that is none of ours goes. */
+static void bind_banks(struct openocd *o)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < o->flash.count; i++)
+        for (size_t k = 0; k < o->targets; k++)
+            if (strcmp(o->flash.bank[i].target, o->target[k].name) == 0) {
+                o->flash.bank[kept] = o->flash.bank[i];
+                o->flash.bank[kept++].ap = o->target[k].ap;
+                break;
+            }
+    o->flash.count = kept;
+}
+
 static enum corral_err list_targets(struct openocd *o, struct diag *d)
 {
-    static const char script[] =
+    static const char targets[] =
         "foreach corral_t [target names] { if {[catch {append corral_r "
         "\"$corral_t [$corral_t cget -type] [$corral_t cget -dap] [$corral_t cget -ap-num];\"}]} "
         "{ append corral_r {;} } }";
     const char *result = NULL, *error = NULL;
+    char script[800];
+    snprintf(script, sizeof(script), "%s%s", targets, openocd_flash_list);
     enum corral_err err = openocd_rpc_run(o->rpc, script, &result, &error, d);
     if (err)
         return err;
@@ -395,6 +432,7 @@ static enum corral_err list_targets(struct openocd *o, struct diag *d)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     read_targets(o, list);
     free(list);
+    bind_banks(o);
     if (o->targets)
         return CORRAL_OK;
     diag_set(d, CORRAL_ERR_NO_AP, "OpenOCD (%s) has no target with an access port", openocd_rpc_name(o->rpc));
@@ -430,7 +468,7 @@ struct link *link_openocd_open(const char *spec, const struct link_options *opti
         good = set_clock(o, options->wire_hz, d) == CORRAL_OK;
     if (good) {
         openocd_rpc_set_limit(o->rpc, INT64_MAX);
-        link = link_new(&openocd_backend, o, spec, clock);
+        link = link_new(o->flash.count ? &openocd_flash_backend : &openocd_backend, o, spec, clock);
         if (!link)
             diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     }

@@ -11,12 +11,14 @@
 
 #define SERVE_SLICE_NS (2 * NS_PER_MS)
 #define FLUSH_NS       (20 * NS_PER_MS) /* how long a line may wait before it is drawn */
-#define REGIONS        (2 * SESSION_MAX_CORES)
+#define REGIONS        64
 
 struct session_server {
     struct gdb_server *gdb;
     struct session_serve_options options;
+    struct session *session;
     struct gdb_region regions[REGIONS];
+    size_t region_count;
 };
 
 /* The board's flash (docs/board.md): at its own address, and where the core fetches its vectors. */
@@ -25,10 +27,29 @@ struct session_server {
 #define FLASH_SIZE  (256u * 1024)
 #define FLASH_BLOCK 1024u
 
-static size_t list_regions(const struct session *s, struct gdb_region *regions)
+/* What the link can program, with the core that sees it. On the link's thread. */
+static enum corral_err ask_regions(struct link *link, void *ctx, struct diag *d)
 {
-    if (!s->is_board)
-        return 0; /* nothing is known of this target's memory: gdb may touch all of it */
+    struct session_server *server = ctx;
+    struct link_flash_region found[REGIONS];
+    size_t n = link_flash_regions(link, found, REGIONS, d);
+    for (size_t i = 0; i < n; i++)
+        for (size_t core = 0; core < server->session->core_count && server->region_count < REGIONS; core++)
+            if (core_ap(server->session->cores[core]) == found[i].ap)
+                server->regions[server->region_count++] =
+                    (struct gdb_region){found[i].start, found[i].size, found[i].block, core};
+    return CORRAL_OK;
+}
+
+static size_t list_regions(struct session_server *server)
+{
+    struct session *s = server->session;
+    struct gdb_region *regions = server->regions;
+    if (!s->is_board) {
+        /* Of any other target no more is known than what the link says: gdb may touch all of it. */
+        session_call(s, ask_regions, server, NULL);
+        return server->region_count;
+    }
     regions[0] = (struct gdb_region){FLASH_ALIAS, FLASH_SIZE, FLASH_BLOCK, GDB_ALL_CORES};
     regions[1] = (struct gdb_region){FLASH_BASE, FLASH_SIZE, FLASH_BLOCK, GDB_ALL_CORES};
     return 2;
@@ -102,6 +123,7 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
         return NULL;
     }
     server->options = *o;
+    server->session = s;
     struct gdb_server_options options = {
         .thread = s->thread,
         .address = o->address,
@@ -117,7 +139,7 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
                 .restart_channel = config ? config->restart_channel : GROUP_ANY_CHANNEL,
                 .on_detach = o->on_detach,
                 .regions = server->regions,
-                .region_count = list_regions(s, server->regions),
+                .region_count = list_regions(server),
                 .command = monitor,
                 .command_ctx = server},
     };

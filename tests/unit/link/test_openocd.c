@@ -438,6 +438,124 @@ static void test_an_answer_without_end_is_cut(void **state)
     host_clock_free(clock);
 }
 
+#define WITH_BANKS                                                                               \
+    "@0|m0 mem_ap d 0;m1 mem_ap d 1;=0 134217728 4096 m1;=1 0x10000000 0x800 other;=2 x 1 m0;=;" \
+    "=99999999999 1 1 m0;|\x1A"
+#define SECTORS                                                                                \
+    "@0|#0 : fake at 0x08000000, size 0x00001000, buswidth 0, chipwidth 0\n"                   \
+    "\t#  0: 0x00000000 (0x400 1kB) not protected\n\t#  1: 0x00000400 (0x400 1kB) protected\n" \
+    "\t#  2: 0x00000800 (0x800 2kB) not protected\n# 3: nonsense\n|\x1A"
+
+static struct link *open_fake(struct fake *f, struct host_clock *clock)
+{
+    struct diag d = DIAG_INIT;
+    start_fake(f);
+    struct link *link = link_openocd_open(f->spec, NULL, clock, &d);
+    if (!link)
+        fail_msg("%s", d.message);
+    return link;
+}
+
+static void test_flash_where_openocd_has_none(void **state)
+{
+    (void)state;
+    struct host_clock *clock = host_clock_new_real();
+    struct fake f = {.answer = {ONE_TARGET}};
+    struct diag d = DIAG_INIT;
+    struct link_flash_region list[4];
+    struct link *link = open_fake(&f, clock);
+    assert_false(link_has_flash(link));
+    assert_int_equal(link_flash_regions(link, list, 4, &d), 0);
+    assert_int_equal(link_flash(link, LINK_FLASH_ERASE, 0, 0x08000000, NULL, 1024, &d),
+                     CORRAL_ERR_UNSUPPORTED);
+    link_close(link);
+    stop_fake(&f);
+    host_clock_free(clock);
+}
+
+static void test_flash_of_an_openocd(void **state)
+{
+    (void)state;
+    static const uint8_t data[16] = {1, 2, 3};
+    struct host_clock *clock = host_clock_new_real();
+    struct fake f = {
+        .answer = {WITH_BANKS, SECTORS, "@0||\x1A", "@1||failed \x1B[31m\x1A", "@0||\x1A", NULL}};
+    struct diag d = DIAG_INIT;
+    struct link_flash_region list[4] = {{0}};
+    struct link *link = open_fake(&f, clock);
+    assert_true(link_has_flash(link));
+    assert_int_equal(link_flash_regions(link, list, 4, &d), 2);
+    assert_int_equal(list[0].start, 0x08000000);
+    assert_int_equal(list[0].size, 0x800);
+    assert_int_equal(list[0].block, 0x400);
+    assert_int_equal(list[0].ap, 1);
+    assert_int_equal(list[1].start, 0x08000800);
+    assert_int_equal(list[1].size, 0x800);
+    assert_int_equal(list[1].block, 0x800);
+    /* Only what lies in a bank of that core is asked of OpenOCD at all. */
+    assert_int_equal(link_flash(link, LINK_FLASH_ERASE, 0, 0x08000000, NULL, 1024, &d),
+                     CORRAL_ERR_UNSUPPORTED);
+    assert_int_equal(link_flash(link, LINK_FLASH_ERASE, 1, 0x08000C00, NULL, 0x800, &d),
+                     CORRAL_ERR_UNSUPPORTED);
+    assert_int_equal(link_flash(link, LINK_FLASH_WRITE, 1, 0x10000000, data, 16, &d), CORRAL_ERR_UNSUPPORTED);
+    assert_int_equal(link_flash(link, LINK_FLASH_ERASE, 1, UINT64_MAX - 3, NULL, SIZE_MAX, &d),
+                     CORRAL_ERR_UNSUPPORTED);
+    assert_int_equal(link_flash(link, LINK_FLASH_ERASE, 1, 0x08000000, NULL, 1024, &d), CORRAL_OK);
+    assert_int_equal(link_flash(link, LINK_FLASH_WRITE, 1, 0x08000000, data, 16, &d), CORRAL_ERR_LINK_FAULT);
+    assert_non_null(strstr(d.message, "does not write 16 bytes of flash at address 0x08000000: failed"));
+    assert_null(strchr(d.message, '\x1B'));
+    assert_int_equal(link_flash(link, LINK_FLASH_WRITE, 1, 0x08000000, data, 16, &d), CORRAL_OK);
+    assert_int_equal(link_flash(link, LINK_FLASH_DONE, 1, 0, NULL, 0, &d), CORRAL_OK);
+    assert_int_equal(link_flash(link, LINK_FLASH_ERASE, 1, 0x08000000, NULL, 1024, &d), CORRAL_ERR_LINK_DOWN);
+    link_close(link);
+    stop_fake(&f);
+    host_clock_free(clock);
+}
+
+/* OpenOCD's "faux" driver keeps what is written to itself: OpenOCD is made to read it back behind each write.
+ */
+static void test_flash_of_openocd_itself(void **state)
+{
+    (void)state;
+    if (without_openocd())
+        skip();
+    struct real r = {.peer = jtag_peer_start(NULL), .clock = host_clock_new_real()};
+    struct diag d = DIAG_INIT;
+    char spec[80];
+    static uint8_t data[3000];
+    struct link_flash_region list[4] = {{0}};
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(i * 7 + i / 256);
+    write_config(&r);
+    FILE *config = fopen(r.config, "a");
+    assert_non_null(config);
+    fprintf(config,
+            "target create f0 mem_ap -dap c.dap -ap-num 0\nflash bank fb faux 0x08000000 0x20000 0 0 f0\n");
+    fclose(config);
+    snprintf(spec, sizeof(spec), "openocd:spawn:%s", r.config);
+    r.link = link_openocd_open(spec, NULL, r.clock, &d);
+    if (!r.link)
+        fail_msg("%s", d.message);
+    assert_int_equal(dp_power_up(r.link, &d), CORRAL_OK);
+    assert_true(link_has_flash(r.link));
+    size_t n = link_flash_regions(r.link, list, 4, &d);
+    if (n == 0)
+        fail_msg("%s", d.message);
+    assert_int_equal(n, 1);
+    assert_int_equal(list[0].start, 0x08000000);
+    assert_int_equal(list[0].size, 0x20000);
+    assert_int_equal(list[0].block, 0x10000);
+    assert_int_equal(list[0].ap, 0);
+    if (link_flash(r.link, LINK_FLASH_ERASE, 0, 0x08000000, NULL, 0x10000, &d))
+        fail_msg("%s", d.message);
+    if (link_flash(r.link, LINK_FLASH_WRITE, 0, 0x08000100, data, sizeof(data), &d))
+        fail_msg("%s", d.message);
+    /* half a sector is none */
+    assert_int_equal(link_flash(r.link, LINK_FLASH_ERASE, 0, 0x08000100, NULL, 0x100, &d),
+                     CORRAL_ERR_LINK_FAULT);
+    close_real(&r);
+}
+
 static void test_words_that_lead_nowhere(void **state)
 {
     (void)state;
@@ -469,6 +587,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_reading_from_a_server_that_lies),
         cmocka_unit_test(test_an_answer_without_end_is_cut),
         cmocka_unit_test(test_words_that_lead_nowhere),
+        cmocka_unit_test(test_flash_where_openocd_has_none),
+        cmocka_unit_test(test_flash_of_an_openocd),
+        cmocka_unit_test(test_flash_of_openocd_itself),
     };
     openocd = argc > 1 ? argv[1] : NULL;
     return cmocka_run_group_tests_name("link-openocd", tests, NULL, NULL);
