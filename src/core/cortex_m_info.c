@@ -140,6 +140,8 @@ enum corral_err cortex_m_vector_catch(struct core *c, bool on, struct diag *d)
     if (!err && on && !(dhcsr & C_DEBUGEN))
         err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN, d);
     m->detached = false;
+    if (!on) /* nor is it to come back: it was of a reset before */
+        m->found.demcr &= ~DEMCR_VC_CORERESET;
     return err ? err : cortex_m_change_demcr(c, DEMCR_VC_CORERESET, on, d);
 }
 
@@ -220,6 +222,12 @@ enum corral_err cortex_m_detach(struct core *c, bool leave_halted, struct diag *
     if (err)
         return err;
     bool start = (dhcsr & S_HALT) && !m->found.halted && !leave_halted;
+    bool waits = false; /* in reset still, to stop at its first instruction */
+    if (m->found.halted && !(dhcsr & S_HALT) && (m->found.demcr & DEMCR_VC_CORERESET)) {
+        /* That catch has had its core, which was started since: the next reset is the program's own. */
+        m->demcr_ours |= DEMCR_VC_CORERESET;
+        m->found.demcr &= ~DEMCR_VC_CORERESET;
+    }
     if (start)
         err = cortex_m_prepare_run(c, d); /* steps off breakpoints, while they are still ours */
     /* Whatever fails, the rest is put back. */
@@ -228,7 +236,9 @@ enum corral_err cortex_m_detach(struct core *c, bool leave_halted, struct diag *
     err = keep_first(err, cortex_m_release_dwt(c, err ? &more : d));
     if (m->demcr_ours) {
         enum corral_err read = link_read32(c->link, c->ap, CORTEX_M_DEMCR, &demcr, err ? &more : d);
-        demcr = (demcr & ~m->demcr_ours) | (m->found.demcr & m->demcr_ours);
+        waits = leave_halted && !(dhcsr & S_HALT) && (demcr & m->demcr_ours & DEMCR_VC_CORERESET);
+        demcr =
+            (demcr & ~m->demcr_ours) | (m->found.demcr & m->demcr_ours) | (waits ? DEMCR_VC_CORERESET : 0);
         err = keep_first(err, read);
         if (!read)
             err = keep_first(err, cortex_m_write32(c, CORTEX_M_DEMCR, demcr, err ? &more : d));
@@ -239,7 +249,7 @@ enum corral_err cortex_m_detach(struct core *c, bool leave_halted, struct diag *
     else if (!(dhcsr & S_HALT) && m->halt_asked) /* a request that it has not seen yet goes away */
         err = keep_first(err, cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN, err ? &more : d));
     bool runs = start || !(dhcsr & S_HALT);
-    if (runs && !(m->found.dhcsr & C_DEBUGEN))
+    if (runs && !waits && !(m->found.dhcsr & C_DEBUGEN))
         err = keep_first(err, cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY, err ? &more : d));
     m->halt_asked = false;
     m->detached = true;

@@ -260,6 +260,40 @@ def test_a_core_that_is_held_in_reset_is_named_and_fails_nobody(corral):
         assert any(json.loads(line)["warning"]["core"] == "core1" for line in r.err.splitlines()), r.err
 
 
+def test_a_core_that_is_still_in_reset_stops_when_it_is_let_go(corral):
+    """Also when the command that said so has long ended; what was left for that goes with the start."""
+    with live_board.Board(corral, "jtag") as board:
+        def ask(*words):
+            r = corral("--json", "--link", board.words, *words)
+            assert r.code == 0, (words, r.err)
+            return json.loads(r.out)
+
+        def demcr():
+            return ask("read", "--ap", 1, "0xE000EDFC")["values"][0]
+
+        found = demcr()
+        board.control("reset core1 on")
+        r = corral("--link", board.words, "reset", "--halt")
+        assert r.code == 0 and "core1 is still held in reset: it will stop" in r.err, r.err
+        assert [c["state"] for c in ask("status")["cores"]] == ["halted", "reset"]
+        board.control("reset core1 off")
+        ask("run", "--core", "core0")
+        cores = ask("status")["cores"]
+        assert [c["state"] for c in cores] == ["running", "halted"], cores
+        vector = ask("read", "--ap", 1, "4")["values"][0]
+        assert cores[1]["pc"] == vector & ~1, cores
+        ask("run")
+        assert demcr() == found
+        board.control("reset core1 pulse")
+        assert [c["state"] for c in ask("status")["cores"]] == ["running", "running"]
+        # and without the end: nothing stays where reset does not halt
+        board.control("reset core1 on")
+        ask("reset")
+        assert demcr() == found
+        board.control("reset core1 off")
+        assert [c["state"] for c in ask("status")["cores"]] == ["running", "running"]
+
+
 def test_a_core_without_power_is_named_and_fails_nobody(corral):
     with open(corral.path("corral.yml"), "w", encoding="ascii") as f:
         f.write('link: sim\nboard: "--unpowered core1"\ncores:\n  - name: big\n    ap: 0\n  - name: small\n    ap: 1\n')
