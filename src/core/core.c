@@ -153,6 +153,44 @@ enum corral_err core_confirm_run(struct core *c, bool *restarted, struct diag *d
     return named(c, c->ops->confirm_run(c, restarted, d), d);
 }
 
+static bool alike(struct core *const *cores, size_t count)
+{
+    bool same = count > 0 && count <= EVENT_MAX_CORES && cores[0]->ops->look != NULL;
+    for (size_t i = 0; same && i < count; i++)
+        same = cores[i]->ops == cores[0]->ops && cores[i]->link == cores[0]->link;
+    return same;
+}
+
+void core_look(struct core *const *cores, size_t count)
+{
+    if (alike(cores, count))
+        cores[0]->ops->look(cores, count, NULL);
+}
+
+void core_forget_look(struct core *const *cores, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cores[i]->ops->forget_look)
+            cores[i]->ops->forget_look(cores[i]);
+}
+
+void core_start_all(struct core *const *cores, size_t count, struct core_start *started)
+{
+    for (size_t i = 0; i < count; i++)
+        started[i] = (struct core_start){.done = false};
+    if (alike(cores, count))
+        cores[0]->ops->look(cores, count, started);
+    for (size_t i = 0; i < count; i++) {
+        if (started[i].err)
+            named(cores[i], started[i].err, &started[i].why);
+        if (started[i].done)
+            continue;
+        started[i].done = true;
+        started[i].why = (struct diag)DIAG_INIT;
+        started[i].err = core_resume(cores[i], &started[i].why);
+    }
+}
+
 enum corral_err core_step(struct core *c, struct diag *d)
 {
     return c->ops->step ? named(c, c->ops->step(c, d), d) : lacks(c, "step", d);

@@ -12,6 +12,13 @@
 
 struct core;
 
+/* What became of one core in core_start_all. */
+struct core_start {
+    bool done; /* else it has not been tried: core_resume */
+    enum corral_err err;
+    struct diag why; /* with err */
+};
+
 /* What a state means, where its name alone does not say it. */
 enum core_why {
     CORE_WHY_NONE,
@@ -130,6 +137,10 @@ struct core_ops {
     /* Optional: see core_read_registers. */
     enum corral_err (*read_registers)(struct core *c, const unsigned *numbers, size_t count, uint32_t *values,
                                       struct diag *d);
+    /* Optional, both or none: core_look of cores of this kind on one link, and core_start_all with `started`.
+     */
+    void (*look)(struct core *const *cores, size_t count, struct core_start *started);
+    void (*forget_look)(struct core *c);
 };
 
 /* A Cortex-M core on MEM-AP `ap` of `link`. Enables halting debug (DHCSR.C_DEBUGEN) without halting. `cti`
@@ -159,6 +170,15 @@ enum corral_err core_peek_status(struct core *c, struct core_status *status, str
 enum corral_err core_prepare_run(struct core *c, struct diag *d);
 enum corral_err core_resume(struct core *c, struct diag *d);
 enum corral_err core_confirm_run(struct core *c, bool *restarted, struct diag *d);
+/*
+ * Several cores in one batch of the link, where they are of a kind: what core_look sees is what the next
+ * core_read_status (without reason), core_prepare_run and core_confirm_run of each of them go by, until
+ * something else is asked of it, or core_forget_look. Who looks must forget: what was seen grows old.
+ */
+void core_look(struct core *const *cores, size_t count);
+void core_forget_look(struct core *const *cores, size_t count);
+/* core_resume of all in this order, as close together as can be, then core_look. */
+void core_start_all(struct core *const *cores, size_t count, struct core_start *started);
 enum corral_err core_step(struct core *c, struct diag *d);
 enum corral_err core_read_register(struct core *c, unsigned number, uint32_t *value, struct diag *d);
 /* Several at once: one round trip where the link has batches. */

@@ -31,22 +31,40 @@
 
 enum corral_err cortex_m_write32(struct core *c, uint32_t address, uint32_t value, struct diag *d)
 {
+    struct cortex_m *m = c->priv;
+    m->look.known = false;
     return link_write32(c->link, c->ap, address, value, d);
 }
 
-enum corral_err cortex_m_read_dhcsr(struct core *c, uint32_t *value, struct diag *d)
+void cortex_m_note_dhcsr(struct cortex_m *m, uint32_t value)
 {
-    struct cortex_m *m = c->priv;
-    enum corral_err err = link_read32(c->link, c->ap, CORTEX_M_DHCSR, value, d);
-    if (err)
-        return err;
-    m->sticky |= *value & STICKY;
-    bool reset = (*value & S_RESET_ST) != 0;
+    m->sticky |= value & STICKY;
+    m->dfsr_clear &= (value & S_HALT) && !(value & STICKY);
+    bool reset = (value & S_RESET_ST) != 0;
     if (reset && !m->in_reset) {
         m->resets++;
         m->rearm = true;
     }
     m->in_reset = reset;
+}
+
+enum corral_err cortex_m_read_dhcsr(struct core *c, uint32_t *value, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    m->look.known = false;
+    enum corral_err err = link_read32(c->link, c->ap, CORTEX_M_DHCSR, value, d);
+    if (!err)
+        cortex_m_note_dhcsr(m, *value);
+    return err;
+}
+
+/* As seen by core_look, where that was. */
+static enum corral_err seen_dhcsr(struct core *c, uint32_t *value, struct diag *d)
+{
+    const struct cortex_m *m = c->priv;
+    if (!m->look.known)
+        return cortex_m_read_dhcsr(c, value, d);
+    *value = m->look.dhcsr;
     return CORRAL_OK;
 }
 
@@ -119,6 +137,7 @@ static enum corral_err request_halt(struct core *c, struct diag *d)
     }
     if (err && d)
         *d = why;
+    m->dfsr_clear = false;
     if (!err) {
         m->halt_asked = true;
         m->detached = false;
@@ -208,7 +227,7 @@ static enum corral_err read_state(struct core *c, bool look_only, struct core_st
     uint32_t dhcsr = 0;
     enum corral_err err = m->found.known || look_only ? CORRAL_OK : attach(c, &why);
     if (!err)
-        err = cortex_m_read_dhcsr(c, &dhcsr, &why);
+        err = look_only ? cortex_m_read_dhcsr(c, &dhcsr, &why) : seen_dhcsr(c, &dhcsr, &why);
     if (!err && (dhcsr & S_RESET_ST) && !(dhcsr & S_HALT))
         err = cortex_m_read_dhcsr(c, &dhcsr, &why); /* sticky: set twice means that it is in reset now */
     if (!err && (dhcsr & C_DEBUGEN))
@@ -290,6 +309,9 @@ static enum corral_err read_reason(struct core *c, bool clear, struct core_statu
     status->dfsr = m->dfsr | (dfsr & DFSR_ALL);
     if (clear)
         m->dfsr = status->dfsr;
+    /* A debug request that is held may set it again: then it is cleared once more before the restart. */
+    if (clear)
+        m->dfsr_clear = !c->cti || !cti_engaged(c->cti);
     err = cortex_m_read_register(c, CORE_REGISTER_PC, &status->pc, d);
     status->pc_known = !err;
     status->reason = reason_of(m, status);
@@ -320,6 +342,7 @@ static enum corral_err step_once(struct core *c, struct diag *d)
     if (!err)
         err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_STEP | C_MASKINTS, d);
     m->dfsr = 0;
+    m->dfsr_clear = false;
     m->was_locked_up = m->false_halt = m->false_judged = m->found_in_halt = false;
     if (!err)
         err = core_wait_halted(c, STEP_WAIT_NS, d);
@@ -331,7 +354,7 @@ static enum corral_err step_once(struct core *c, struct diag *d)
 
 static enum corral_err require_halted(struct core *c, const char *what, uint32_t *dhcsr, struct diag *d)
 {
-    enum corral_err err = cortex_m_read_dhcsr(c, dhcsr, d);
+    enum corral_err err = seen_dhcsr(c, dhcsr, d);
     if (!err && !(*dhcsr & S_HALT))
         err = diag_set(d, CORRAL_ERR_CORE_STATE, "the core cannot %s: it is not halted", what);
     return err;
@@ -430,6 +453,19 @@ static enum corral_err leave_breakpoint(struct core *c, struct diag *d)
     return CORRAL_OK;
 }
 
+static enum corral_err clear_reasons(struct core *c, struct diag *d)
+{
+    uint32_t all = DFSR_ALL, dhcsr = 0;
+    struct link_access batch[] = {
+        {.op = LINK_MEM_WRITE, .size = 4, .ap = c->ap, .address = CORTEX_M_DFSR, .count = 1, .data = &all},
+        {.op = LINK_MEM_READ, .size = 4, .ap = c->ap, .address = CORTEX_M_DHCSR, .count = 1, .data = &dhcsr},
+    };
+    enum corral_err err = link_execute(c->link, batch, 2, d);
+    if (!err)
+        cortex_m_note_dhcsr(c->priv, dhcsr);
+    return err;
+}
+
 enum corral_err cortex_m_prepare_run(struct core *c, struct diag *d)
 {
     struct cortex_m *m = c->priv;
@@ -437,20 +473,21 @@ enum corral_err cortex_m_prepare_run(struct core *c, struct diag *d)
     enum corral_err err = require_halted(c, "be started", &dhcsr, d);
     if (!err)
         err = cortex_m_identify(c, d); /* how its restart is proven depends on it */
-    if (!err)
+    if (!err && !m->dfsr_clear)
         err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, d);
     m->dfsr |= dfsr & DFSR_ALL;
     if (!err)
         err = rearm(c, d);
     if (!err)
         err = leave_breakpoint(c, d);
+    m->dfsr_clear &= !(dhcsr & (C_STEP | C_MASKINTS));
     if (!err && (dhcsr & (C_STEP | C_MASKINTS)))
         err = cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN | C_HALT, d);
-    if (!err)
-        err = cortex_m_write32(c, CORTEX_M_DFSR, DFSR_ALL, d);
-    /* Reading DHCSR last clears its sticky bits, so that what shows from now on is the restart's. */
-    if (!err)
-        err = cortex_m_read_dhcsr(c, &dhcsr, d);
+    /* DHCSR last: reading it clears its sticky bits, so that what shows from now on is the restart's. Where
+     * that has been done since the halt, and the core did not move, it is so still. */
+    if (!err && !m->dfsr_clear)
+        err = clear_reasons(c, d);
+    m->look.known = m->dfsr_clear = false;
     m->sticky = 0;
     m->dfsr = 0;
     m->stepped = m->was_locked_up = m->false_halt = m->false_judged = m->found_in_halt = false;
@@ -460,8 +497,60 @@ enum corral_err cortex_m_prepare_run(struct core *c, struct diag *d)
 static enum corral_err resume(struct core *c, struct diag *d)
 {
     struct cortex_m *m = c->priv;
-    m->halt_asked = m->detached = false;
+    m->halt_asked = m->detached = m->dfsr_clear = false;
     return cortex_m_write32(c, CORTEX_M_DHCSR, DBGKEY | C_DEBUGEN, d);
+}
+
+static void forget_look(struct core *c)
+{
+    struct cortex_m *m = c->priv;
+    m->look.known = false;
+}
+
+/*
+ * DHCSR of each core in one batch of the link; with `started`, each is first made to leave debug state, all
+ * of them before the first is looked at. What does not come through is found out by who asks that core.
+ */
+static void look(struct core *const *cores, size_t count, struct core_start *started)
+{
+    uint32_t dhcsr[CORTEX_M_LOOK] = {0}, go = DBGKEY | C_DEBUGEN;
+    struct link_access batch[2 * CORTEX_M_LOOK];
+    size_t writes = started ? count : 0;
+    struct diag why = DIAG_INIT;
+    for (size_t i = 0; i < writes; i++)
+        batch[i] = (struct link_access){.op = LINK_MEM_WRITE,
+                                        .size = 4,
+                                        .ap = cores[i]->ap,
+                                        .address = CORTEX_M_DHCSR,
+                                        .count = 1,
+                                        .data = &go};
+    /* The other way round: the access port selected last is the first to be read, and the first one last. */
+    for (size_t i = 0; i < count; i++)
+        batch[writes + i] = (struct link_access){.op = LINK_MEM_READ,
+                                                 .size = 4,
+                                                 .ap = cores[count - 1 - i]->ap,
+                                                 .address = CORTEX_M_DHCSR,
+                                                 .count = 1,
+                                                 .data = &dhcsr[count - 1 - i]};
+    for (size_t i = 0; i < count; i++) {
+        struct cortex_m *m = cores[i]->priv;
+        m->look.known = false;
+        if (writes)
+            m->halt_asked = m->detached = m->dfsr_clear = false;
+    }
+    link_execute(cores[0]->link, batch, writes + count, &why);
+    for (size_t i = 0; i < count; i++) {
+        struct cortex_m *m = cores[i]->priv;
+        m->look.known = batch[writes + count - 1 - i].status == CORRAL_OK;
+        m->look.dhcsr = dhcsr[i];
+        if (m->look.known)
+            cortex_m_note_dhcsr(m, dhcsr[i]);
+        if (!writes)
+            continue;
+        started[i].done = batch[i].status != CORRAL_ERR_INTERRUPTED;
+        started[i].err = started[i].done ? batch[i].status : CORRAL_OK;
+        started[i].why = why;
+    }
 }
 
 /* Does what has been seen prove that the core left debug state, though it is halted? (sheet 3.5) */
@@ -480,7 +569,7 @@ static enum corral_err confirm_run(struct core *c, bool *restarted, struct diag 
     for (unsigned i = 0;; i++) {
         uint32_t dhcsr = 0, dfsr = 0;
         struct diag why = DIAG_INIT;
-        enum corral_err err = cortex_m_read_dhcsr(c, &dhcsr, &why);
+        enum corral_err err = i ? cortex_m_read_dhcsr(c, &dhcsr, &why) : seen_dhcsr(c, &dhcsr, &why);
         if (!err && (dhcsr & S_HALT)) /* again, if there is a new reason */
             err = link_read32(c->link, c->ap, CORTEX_M_DFSR, &dfsr, &why);
         if (err == CORRAL_ERR_LINK_WAIT && !link_deadline_passed(c->link)) {
@@ -516,6 +605,8 @@ static const struct core_ops cortex_m_ops = {
     .step = step,
     .read_register = cortex_m_read_register,
     .read_registers = cortex_m_read_registers,
+    .look = look,
+    .forget_look = forget_look,
     .write_register = cortex_m_write_register,
     .set_breakpoint = cortex_m_set_breakpoint,
     .clear_breakpoint = cortex_m_clear_breakpoint,

@@ -41,6 +41,7 @@
 #define CORTEX_M_MAX_WATCHPOINTS 15  /* DWT_CTRL.NUMCOMP has four */
 #define CORTEX_M_MAX_PATCHES     64
 #define CORTEX_M_MAX_REGISTERS   72
+#define CORTEX_M_LOOK            EVENT_MAX_CORES /* cores looked at together */
 
 struct cortex_m_fpb {
     bool known;
@@ -70,6 +71,13 @@ struct cortex_m {
     uint32_t sticky;
     /* DFSR bits since the core halted: read and cleared once, told as often as asked. */
     uint32_t dfsr;
+    /* DFSR is clear, and every DHCSR read since showed the core in debug state without having left it: a
+     * restart can be proven without clearing anything first. */
+    bool dfsr_clear;
+    struct {
+        bool known;
+        uint32_t dhcsr;
+    } look;       /* core_look: until it is forgotten, or anything is written or read anew */
     bool stepped; /* the halt it is in was a single step's */
     bool was_locked_up;
     bool false_halt;      /* the halt it is in is not what it seems (core_status.false_halt) */
@@ -100,7 +108,8 @@ struct cortex_m {
 /* cortex_m.c */
 enum corral_err cortex_m_write32(struct core *c, uint32_t address, uint32_t value, struct diag *d);
 enum corral_err cortex_m_read_dhcsr(struct core *c, uint32_t *value,
-                                    struct diag *d); /* gathers sticky bits */
+                                    struct diag *d);          /* gathers sticky bits */
+void cortex_m_note_dhcsr(struct cortex_m *m, uint32_t value); /* what each value read of it is told to */
 /* Make ready to be restarted; see core_ops.prepare_run. */
 enum corral_err cortex_m_prepare_run(struct core *c, struct diag *d);
 /* Set bits of DEMCR, or clear them; nothing is written where they are so already. */

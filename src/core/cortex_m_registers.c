@@ -28,7 +28,7 @@ static enum corral_err read_selected(struct core *c, unsigned number, uint32_t *
     enum corral_err err = link_execute(c->link, batch, 3, d);
     if (err)
         return err;
-    m->sticky |= status & (S_RETIRE_ST | S_RESET_ST | S_RESTART_ST);
+    cortex_m_note_dhcsr(m, status);
     if (!(status & S_HALT))
         return diag_set(d, CORRAL_ERR_CORE_STATE, "registers can only be read while the core is halted");
     struct deadline limit = deadline_in(link_clock(c->link), REGISTER_WAIT_NS);
@@ -116,7 +116,7 @@ static enum corral_err read_batch(struct core *c, const unsigned *numbers, size_
     }
     enum corral_err err = link_execute(c->link, batch, 3 * count, d);
     for (size_t i = 0; i < count; i++) {
-        m->sticky |= status[i] & (S_RETIRE_ST | S_RESET_ST | S_RESTART_ST);
+        cortex_m_note_dhcsr(m, status[i]);
         all &= status[i];
     }
     *ready = (all & S_HALT) && (all & S_REGRDY);

@@ -55,6 +55,7 @@ static enum corral_err arm(struct run *r, bool on, struct diag *d)
 static void read_states(struct run *r)
 {
     struct group *g = r->g;
+    core_look(g->cores, g->count);
     for (size_t i = 0; i < g->count; i++) {
         struct group_outcome *o = &r->outcomes[i];
         o->asked = is_member(r, i);
@@ -187,13 +188,23 @@ static enum corral_err pulse(struct run *r, bool again, struct diag *d)
     return CORRAL_OK;
 }
 
+static bool is_pulsed(const struct run *r, size_t core)
+{
+    const struct group_outcome *o = &r->outcomes[core];
+    return o->prepared && !o->restarted && !o->by_software && by_pulse(r, core);
+}
+
 static void confirm_pulsed(struct run *r)
 {
-    for (size_t i = 0; i < r->g->count; i++) {
-        const struct group_outcome *o = &r->outcomes[i];
-        if (o->prepared && !o->restarted && !o->by_software && by_pulse(r, i))
+    struct core *pulsed[EVENT_MAX_CORES];
+    size_t count = 0;
+    for (size_t i = 0; i < r->g->count; i++)
+        if (is_pulsed(r, i))
+            pulsed[count++] = r->g->cores[i];
+    core_look(pulsed, count);
+    for (size_t i = 0; i < r->g->count; i++)
+        if (is_pulsed(r, i))
             confirm(r, i);
-    }
 }
 
 static bool all_restarted(const struct run *r)
@@ -207,15 +218,23 @@ static bool all_restarted(const struct run *r)
 static void resume_by_software(struct run *r)
 {
     struct group *g = r->g;
+    struct core *cores[EVENT_MAX_CORES];
+    struct core_start started[EVENT_MAX_CORES];
+    size_t number[EVENT_MAX_CORES], count = 0;
     for (size_t k = 0; k < g->count; k++) {
         size_t i = group_order(r->leader, k);
         if (!r->outcomes[i].prepared || by_pulse(r, i))
             continue;
         r->outcomes[i].by_software = true;
-        if (!group_domain_served(g, r->leader, k, r->mask))
-            resume(r, i);
-        if (group_is_fatal(r->outcomes[i].err))
-            return;
+        if (group_domain_served(g, r->leader, k, r->mask))
+            continue;
+        number[count] = i;
+        cores[count++] = g->cores[i];
+    }
+    core_start_all(cores, count, started);
+    for (size_t k = 0; k < count; k++) {
+        r->outcomes[number[k]].err = started[k].err;
+        r->outcomes[number[k]].why = started[k].why;
     }
 }
 
@@ -247,6 +266,17 @@ static enum corral_err fall_back(struct run *r, size_t core, bool mended, struct
     return cti_engage(cti, cti_engaged(cti) & ~(unsigned)CTI_RESTART, d);
 }
 
+/* Those that have started and could have been stopped by others since, at once. */
+static void look_again(struct run *r)
+{
+    struct core *cores[EVENT_MAX_CORES];
+    size_t count = 0;
+    for (size_t i = 0; i < r->g->count; i++)
+        if (r->outcomes[i].restarted && group_cti(r->g, i))
+            cores[count++] = r->g->cores[i];
+    core_look(cores, count);
+}
+
 /*
  * A8: a core whose request was still latched left debug state and came right back. That is no stop. A core
  * that was dragged along by one that stopped by itself looks the same: that one had halted before it, so it
@@ -256,6 +286,7 @@ static enum corral_err restart_latched(struct run *r, struct diag *d)
 {
     struct group *g = r->g;
     group_mask halted = 0;
+    look_again(r);
     for (size_t i = 0; i < g->count; i++)
         if (r->outcomes[i].restarted && group_cti(g, i) && group_is_halted(g, i))
             halted |= group_bit(i);
@@ -291,6 +322,8 @@ static enum corral_err rearm(struct run *r, struct diag *d)
             return err;
         any = true;
     }
+    if (any)
+        look_again(r);
     for (size_t i = 0; any && i < g->count; i++)
         if (r->outcomes[i].restarted && group_linked(g, i) && group_is_halted(g, i)) {
             enum corral_err err = cti_pulse(group_cti(g, i), g->halt_channel, d);
@@ -313,7 +346,7 @@ static enum corral_err start_all(struct run *r, struct diag *d)
         confirm_by_software(r);
     if (any_fatal(r))
         return CORRAL_OK;
-    bool stopped = anyone_stopped(r);
+    bool stopped = !all_restarted(r) && anyone_stopped(r);
     if (!all_restarted(r) && !stopped) {
         err = pulse(r, true, d);
         if (err)
@@ -383,6 +416,8 @@ static void fill_event(struct run *r, struct event *e)
             island = g->seats[i].island;
         }
         struct diag why = DIAG_INIT;
+        if (!o->restarted) /* else as it was seen when that was proven, or later */
+            core_forget_look(&g->cores[i], 1);
         enum corral_err err = core_read_status(g->cores[i], false, &status, &why);
         if (group_is_fatal(err)) {
             o->err = err;
@@ -431,6 +466,7 @@ enum corral_err group_run_members(struct group *g, group_mask mask, size_t leade
             err = rearm(&r, d);
     }
     fill_event(&r, e);
+    core_forget_look(g->cores, g->count);
     return err ? err : group_first_failure(g, r.outcomes, d);
 }
 
