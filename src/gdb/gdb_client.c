@@ -175,7 +175,10 @@ static void step(struct gdb_client *c, size_t core, const struct gdb_action *a)
     }
     gdb_points_settle(c);
     c->state = GDB_CLIENT_WAITING;
-    if (gdb_hub_step(c->hub, core, &d)) {
+    enum corral_err err = gdb_hub_step(c->hub, core, &d);
+    if (err == CORRAL_ERR_LINK_DOWN)
+        return; /* gdb_hub_lost tells it */
+    if (err) {
         refuse_resume(c, core, d.message);
         return;
     }
@@ -209,7 +212,7 @@ static void go_on(struct gdb_client *c, size_t core)
     for (size_t i = 0; !err && c->core == GDB_ALL_CORES && i < c->hub->domain_count; i++)
         if (!c->hub->domains[i].running)
             err = gdb_hub_run(c->hub, c->hub->domains[i].first, &d);
-    if (!err)
+    if (!err || err == CORRAL_ERR_LINK_DOWN) /* gdb_hub_lost tells it */
         return;
     gdb_client_print(c, d.message);
     gdb_client_print(c, "\n");

@@ -55,6 +55,15 @@ bool gdb_core_halted(const struct gdb_hub *hub, size_t core, const char **why)
     return (*why)[0] == '\0';
 }
 
+static void tell_log(struct gdb_hub *hub, const struct gdb_domain *d, const char *text)
+{
+    struct event e = event_make(EVENT_MARKER, hub->options.stream);
+    e.host_ns = host_clock_now(link_clock(core_link(hub->cores[d->first].core)));
+    e.marker.text = text;
+    if (hub->options.bus)
+        event_bus_publish(hub->options.bus, &e);
+}
+
 /* What the group did otherwise than asked: to those who wait in the domain, and to the log. */
 static void tell_remarks(struct gdb_hub *hub, struct gdb_domain *d)
 {
@@ -67,13 +76,8 @@ static void tell_remarks(struct gdb_hub *hub, struct gdb_domain *d)
         for (struct gdb_client *c = hub->clients; c; c = c->next)
             if (c->state == GDB_CLIENT_WAITING && covers_domain(c, d))
                 gdb_client_print(c, text);
-        if (hub->options.bus) {
-            struct event e = event_make(EVENT_MARKER, hub->options.stream);
-            text[strlen(text) - 1] = '\0';
-            e.host_ns = host_clock_now(link_clock(core_link(hub->cores[d->first].core)));
-            e.marker.text = text;
-            event_bus_publish(hub->options.bus, &e);
-        }
+        text[strlen(text) - 1] = '\0';
+        tell_log(hub, d, text);
     }
     group_forget_remarks(d->group);
 }
@@ -123,11 +127,19 @@ static void stopped(struct gdb_hub *hub, struct gdb_domain *d, const struct even
     answer_waiting(hub, d);
 }
 
+/* A link that is gone is gone for all: gdb_hub_poll says so, whoever found it. `d` is the caller's own. */
+static enum corral_err noted(struct gdb_hub *hub, enum corral_err err, const struct diag *d)
+{
+    if (err == CORRAL_ERR_LINK_DOWN && !hub->down.code)
+        hub->down = *d;
+    return err;
+}
+
 enum corral_err gdb_hub_halt(struct gdb_hub *hub, size_t core, struct diag *d)
 {
     struct gdb_domain *domain = gdb_domain_of(hub, core);
     struct event e;
-    enum corral_err err = group_halt(domain->group, hub->cores[core].member, &e, d);
+    enum corral_err err = noted(hub, group_halt(domain->group, hub->cores[core].member, &e, d), d);
     if (err == CORRAL_ERR_LINK_DOWN)
         return err;
     stopped(hub, domain, &e);
@@ -141,11 +153,14 @@ enum corral_err gdb_hub_run(struct gdb_hub *hub, size_t core, struct diag *d)
     for (struct gdb_client *c = hub->clients; c; c = c->next)
         if (c->state == GDB_CLIENT_IDLE && covers_domain(c, domain))
             gdb_client_keep_registers(c);
-    enum corral_err err = group_run(domain->group, hub->cores[core].member, &e, d);
+    enum corral_err err = noted(hub, group_run(domain->group, hub->cores[core].member, &e, d), d);
+    if (err == CORRAL_ERR_LINK_DOWN) /* gdb_hub_lost tells them */
+        return err;
     if (err) {
         /* Some may run. Nobody is left in the dark: all are halted again, and everybody who waits is told. */
         struct diag why = DIAG_INIT;
-        if (group_halt(domain->group, hub->cores[core].member, &e, &why) != CORRAL_ERR_LINK_DOWN)
+        enum corral_err halt = group_halt(domain->group, hub->cores[core].member, &e, &why);
+        if (noted(hub, halt, &why) != CORRAL_ERR_LINK_DOWN)
             stopped(hub, domain, &e);
         return err;
     }
@@ -161,7 +176,7 @@ enum corral_err gdb_hub_step(struct gdb_hub *hub, size_t core, struct diag *d)
 {
     struct gdb_domain *domain = gdb_domain_of(hub, core);
     struct event e;
-    enum corral_err err = group_step(domain->group, hub->cores[core].member, 1, &e, d);
+    enum corral_err err = noted(hub, group_step(domain->group, hub->cores[core].member, 1, &e, d), d);
     if (!err) /* nobody else moved: no new epoch */
         hub->cores[core].last = e.halt.cores[hub->cores[core].member];
     tell_remarks(hub, domain);
@@ -173,7 +188,7 @@ enum corral_err gdb_hub_reset(struct gdb_hub *hub, size_t core, bool halt, struc
     struct gdb_domain *domain = gdb_domain_of(hub, core);
     struct group_reset how = {.how = CORE_RESET_SYSTEM, .halt = halt, .core = hub->cores[core].member};
     struct event e;
-    enum corral_err err = group_reset(domain->group, &how, &e, d);
+    enum corral_err err = noted(hub, group_reset(domain->group, &how, &e, d), d);
     if (err) {
         tell_remarks(hub, domain);
         return err;
@@ -257,11 +272,21 @@ struct gdb_client *gdb_hub_connect(struct gdb_hub *hub, size_t core, gdb_send_fn
     *c = (struct gdb_client){.hub = hub, .core = core, .send = send, .ctx = ctx};
     c->registers_of = core == GDB_ALL_CORES ? 0 : core;
     c->control_of = core;
-    for (size_t i = 0; i < hub->domain_count; i++)
-        if (covers_domain(c, &hub->domains[i]) && attach(hub, &hub->domains[i], d)) {
-            free(c);
-            return NULL;
-        }
+    struct diag why = DIAG_INIT;
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < hub->domain_count && !err; i++)
+        if (covers_domain(c, &hub->domains[i]))
+            err = attach(hub, &hub->domains[i], &why);
+    if (err) {
+        tell_log(hub, gdb_domain_of(hub, c->registers_of), why.message); /* gdb sees a closed connection */
+        for (size_t i = 0; i < hub->domain_count; i++)
+            if (covers_domain(c, &hub->domains[i]) && !anyone_in(hub, &hub->domains[i]))
+                detach(hub, &hub->domains[i], NULL);
+        free(c);
+        if (d)
+            *d = why;
+        return NULL;
+    }
     c->seen_epoch = gdb_domain_of(hub, c->registers_of)->epoch;
     c->next = hub->clients;
     hub->clients = c;
@@ -279,7 +304,9 @@ void gdb_client_leave(struct gdb_client *client)
         }
     for (size_t i = 0; i < hub->domain_count; i++)
         if (covers_domain(client, &hub->domains[i]) && !anyone_in(hub, &hub->domains[i])) {
-            detach(hub, &hub->domains[i], NULL);
+            struct diag why = DIAG_INIT;
+            if (detach(hub, &hub->domains[i], &why)) /* nobody is left to be told but the log */
+                tell_log(hub, &hub->domains[i], why.message);
             tell_remarks(hub, &hub->domains[i]);
         }
     free(client->points);
@@ -299,14 +326,17 @@ void gdb_client_interrupt(struct gdb_client *client)
         return;
     }
     size_t core = client->core == GDB_ALL_CORES ? client->registers_of : client->core;
-    if (gdb_hub_halt(hub, core, &d))
+    enum corral_err err = gdb_hub_halt(hub, core, &d);
+    if (err)
         gdb_client_print(client, d.message);
+    if (err == CORRAL_ERR_LINK_DOWN) /* gdb_hub_lost tells it */
+        return;
     /* All that the client shows halts: with cores that are domains of their own, each of these. */
     for (size_t i = 0; client->core == GDB_ALL_CORES && i < hub->domain_count; i++)
         if (hub->domains[i].running)
-            gdb_hub_halt(hub, hub->domains[i].first, NULL);
+            gdb_hub_halt(hub, hub->domains[i].first, &d);
     if (client->state == GDB_CLIENT_WAITING && !hub->cores[core].late)
-        gdb_client_stopped(client, core); /* the link is gone: the resume is answered all the same */
+        gdb_client_stopped(client, core);
 }
 
 /* ---- looking whether somebody stopped */
@@ -344,6 +374,10 @@ static void go_on_stepping(struct gdb_client *c)
         const struct event_core *last = &c->hub->cores[c->range.core].last;
         if (err)
             gdb_client_print(c, d.message);
+        if (err == CORRAL_ERR_LINK_DOWN) {
+            c->range.on = false;
+            return;
+        }
         if (err || last->state != CORE_HALTED || last->reason != HALT_REASON_STEP || !last->pc_known ||
             last->pc < c->range.start || last->pc >= c->range.end) {
             c->range.on = false;
@@ -355,26 +389,40 @@ static void go_on_stepping(struct gdb_client *c)
 
 enum corral_err gdb_hub_poll(struct gdb_hub *hub, struct diag *d)
 {
-    for (size_t i = 0; i < hub->domain_count; i++) {
+    if (hub->down.code) {
+        *d = hub->down;
+        return hub->down.code;
+    }
+    enum corral_err first = CORRAL_OK;
+    for (size_t i = 0; i < hub->domain_count && first != CORRAL_ERR_LINK_DOWN; i++) {
         struct gdb_domain *domain = &hub->domains[i];
+        struct diag why = DIAG_INIT;
         enum corral_err err = CORRAL_OK;
         bool stop = false;
         struct event e;
-        if (!domain->attached)
+        if (!domain->attached && !anyone_in(hub, domain))
             continue;
-        if (!domain->running)
-            err = look_at_late(hub, domain, d);
+        if (!domain->attached) /* it could not be when the domains were made anew */
+            err = attach(hub, domain, &why);
+        else if (!domain->running)
+            err = look_at_late(hub, domain, &why);
         else
-            err = group_poll(domain->group, &stop, &e, d);
+            err = group_poll(domain->group, &stop, &e, &why);
         if (stop)
             stopped(hub, domain, &e);
-        if (err && err != CORRAL_ERR_CORE_NO_HALT)
-            return err;
+        if (!err || err == CORRAL_ERR_CORE_NO_HALT)
+            continue;
+        /* The trouble of one domain is not that of the others; a link that is gone is. */
+        if (!first || err == CORRAL_ERR_LINK_DOWN) {
+            first = err;
+            if (d)
+                *d = why;
+        }
     }
-    for (struct gdb_client *c = hub->clients; c; c = c->next)
+    for (struct gdb_client *c = hub->clients; c && first != CORRAL_ERR_LINK_DOWN; c = c->next)
         if (c->range.on)
             go_on_stepping(c);
-    return CORRAL_OK;
+    return first;
 }
 
 void gdb_hub_lost(struct gdb_hub *hub, const char *why)
@@ -383,8 +431,8 @@ void gdb_hub_lost(struct gdb_hub *hub, const char *why)
         if (c->state == GDB_CLIENT_WAITING) {
             gdb_client_print(c, why);
             gdb_client_print(c, "\n");
-            gdb_client_stopped(c, c->registers_of);
         }
+        /* No stop is told: gdb would ask for registers, and hang on the refusal. */
         c->leaving = true;
         c->send(c->ctx, NULL, 0, GDB_SEND_CLOSE);
     }
@@ -426,6 +474,17 @@ static enum corral_err make_domains(struct gdb_hub *hub, struct diag *d)
     return CORRAL_OK;
 }
 
+static enum corral_err remake_domains(struct gdb_hub *hub, bool sync, struct diag *d)
+{
+    free_domains(hub);
+    hub->sync = sync;
+    enum corral_err err = make_domains(hub, d);
+    for (size_t i = 0; i < hub->domain_count && !err; i++)
+        if (anyone_in(hub, &hub->domains[i]))
+            err = attach(hub, &hub->domains[i], d);
+    return err;
+}
+
 enum corral_err gdb_hub_set_sync(struct gdb_hub *hub, bool on, struct diag *d)
 {
     enum corral_err err = CORRAL_OK;
@@ -438,12 +497,9 @@ enum corral_err gdb_hub_set_sync(struct gdb_hub *hub, bool on, struct diag *d)
         err = group_disable_sync(hub->domains[i].group, d);
     if (err)
         return err;
-    free_domains(hub);
-    hub->sync = on;
-    err = make_domains(hub, d);
-    for (size_t i = 0; i < hub->domain_count && !err; i++)
-        if (anyone_in(hub, &hub->domains[i]))
-            err = attach(hub, &hub->domains[i], d);
+    err = remake_domains(hub, on, d);
+    if (err) /* as it was: cores that somebody debugs must not be without anybody who looks at them */
+        remake_domains(hub, !on, NULL);
     for (struct gdb_client *c = hub->clients; c; c = c->next)
         c->seen_epoch = gdb_domain_of(hub, c->registers_of)->epoch;
     return err;

@@ -88,6 +88,7 @@ struct gdb_hub {
     struct gdb_core cores[EVENT_MAX_CORES];
     struct gdb_domain domains[EVENT_MAX_CORES];
     struct gdb_client *clients;
+    struct diag down;                 /* code CORRAL_ERR_LINK_DOWN once the link was found to be gone */
     char payload[GDB_PACKET_MAX + 1]; /* of the reply being made */
     uint8_t bytes[GDB_PACKET_MAX / 2];
     char xml[64 * 1024];

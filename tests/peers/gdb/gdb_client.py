@@ -192,6 +192,12 @@ class Gdb:
             self.line(end)
         return self.stops.pop(0)
 
+    def wait_for(self, begin):
+        """A line that begins so."""
+        end = time.monotonic() + PATIENCE
+        while not self.line(end).startswith(begin):
+            pass
+
     def silent(self, seconds=0.4):
         """No stop comes for so long."""
         end = time.monotonic() + seconds

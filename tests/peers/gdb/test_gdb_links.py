@@ -66,7 +66,8 @@ def test_report_the_probe_vanishes(corral):
         with test_gdb.Pair(corral, "--sync", link=board.words) as p:
             p.a.go()
             board.control("vanish")
-            p.a.wait_stopped()
+            p.a.wait_for("=thread-group-exited")
+            test_gdb.expect("\n".join(p.a.log), "closed the connection")
             assert p.server.process.wait(test_gdb.PATIENCE) == 3, p.server.text()
 
 
