@@ -35,16 +35,10 @@ static enum corral_err require_halted(struct core *core, struct diag *d)
     return CORRAL_ERR_CORE_STATE;
 }
 
-static enum corral_err read_one(struct core *core, const struct core_register *r, struct registers *x,
-                                struct diag *d)
+static void add(struct registers *x, const struct core_register *r, unsigned *numbers)
 {
-    if (x->count >= SESSION_REGISTERS_MOST)
-        return diag_set(d, CORRAL_ERR_LIMIT, "at most %d registers at once", SESSION_REGISTERS_MOST);
-    struct session_register *out = &x->out[x->count];
-    *out = (struct session_register){.name = r->name, .bits = r->bits};
-    enum corral_err err = core_read_register(core, r->number, &out->value, d);
-    x->count += !err;
-    return err;
+    numbers[x->count] = r->number;
+    x->out[x->count++] = (struct session_register){.name = r->name, .bits = r->bits};
 }
 
 static enum corral_err do_read(struct link *link, void *ctx, struct diag *d)
@@ -53,21 +47,27 @@ static enum corral_err do_read(struct link *link, void *ctx, struct diag *d)
     struct core *core = x->s->cores[x->core];
     const struct core_register *list = NULL;
     size_t count = 0;
+    unsigned numbers[SESSION_REGISTERS_MOST];
+    uint32_t values[SESSION_REGISTERS_MOST] = {0};
     (void)link;
     enum corral_err err = core_registers(core, &list, &count, d);
+    if (!err && (x->name_count ? x->name_count : count) > SESSION_REGISTERS_MOST)
+        err = diag_set(d, CORRAL_ERR_LIMIT, "at most %d registers at once", SESSION_REGISTERS_MOST);
+    for (size_t i = 0; x->name_count == 0 && i < count && !err; i++)
+        add(x, &list[i], numbers);
     /* a name that is wrong is that also while the core runs */
-    for (size_t i = 0; i < x->name_count && !err; i++)
-        err = core_find_register(core, x->names[i], &list, d);
-    if (!err)
-        err = require_halted(core, d);
-    if (x->name_count == 0)
-        for (size_t i = 0; i < count && !err; i++)
-            err = read_one(core, &list[i], x, d);
     for (size_t i = 0; i < x->name_count && !err; i++) {
         err = core_find_register(core, x->names[i], &list, d);
         if (!err)
-            err = read_one(core, list, x, d);
+            add(x, list, numbers);
     }
+    if (!err)
+        err = require_halted(core, d);
+    if (!err)
+        err = core_read_registers(core, numbers, x->count, values, d);
+    for (size_t i = 0; i < x->count; i++)
+        x->out[i].value = values[i];
+    x->count = err ? 0 : x->count;
     return err;
 }
 
