@@ -321,9 +321,9 @@ static enum corral_err claim(struct cti *c, struct diag *d)
 
 static enum corral_err unclaim(struct cti *c, struct diag *d)
 {
-    bool was = c->claimed;
-    c->claimed = false;
-    return was ? cti_reg_write(c, CTI_REG_CLAIMCLR, CTI_CLAIM_OURS, d) : CORRAL_OK;
+    enum corral_err err = c->claimed ? cti_reg_write(c, CTI_REG_CLAIMCLR, CTI_CLAIM_OURS, d) : CORRAL_OK;
+    c->claimed &= err != CORRAL_OK;
+    return err;
 }
 
 /* Look at what is there, before anything but the lock is written. */
@@ -364,13 +364,13 @@ static enum corral_err roll_back(struct cti *c, enum corral_err why, struct diag
 {
     struct cti_mapping now = {0};
     enum corral_err err = write_mapping(c, &c->found, NULL);
-    unclaim(c, NULL);
+    enum corral_err tag = unclaim(c, NULL);
     if (!err)
         err = cti_read_mapping(c, &now, NULL);
     if (!err && difference(c, &now, &c->found))
         err = CORRAL_ERR_CTI_PARTIAL;
     cti_relock(c, c->locked, NULL);
-    c->owed = err != CORRAL_OK;
+    c->owed = err || tag;
     if (!err)
         return why;
     if (why == CORRAL_ERR_LINK_FAULT)
@@ -482,7 +482,6 @@ enum corral_err cti_teardown(struct cti *cti, struct diag *d)
     }
     enum corral_err err = write_mapping(cti, &cti->found, d);
     cti->set_up = cti->silent = false;
-    cti->owed = err != CORRAL_OK;
     /* What came in between must not stay latched (A25). */
     if (!err)
         err = cti_request_asserted(cti, &asserted, d);
@@ -491,6 +490,7 @@ enum corral_err cti_teardown(struct cti *cti, struct diag *d)
     enum corral_err last = unclaim(cti, err ? NULL : d);
     if (!last)
         last = cti_relock(cti, cti->locked, err ? NULL : d);
+    cti->owed = err || last;
     return err ? err : last;
 }
 

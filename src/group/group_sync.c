@@ -170,6 +170,29 @@ static enum corral_err set_up_member(struct group *g, size_t i, bool silent, str
     return CORRAL_OK;
 }
 
+/* A CTI whose core answers has not lost what was written to it: that it cannot be put back is an error. One
+ * without power has lost all anyway, and is named. What fails stays owed (cti_teardown): it is tried again.
+ */
+static enum corral_err put_back(struct group *g, size_t i, struct diag *d)
+{
+    struct core_status status;
+    struct diag words = DIAG_INIT;
+    enum corral_err err = cti_teardown(core_cti(g->cores[i]), &words);
+    if ((err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_WAIT) &&
+        (core_read_status(g->cores[i], false, &status, NULL) || status.state == CORE_UNPOWERED ||
+         status.state == CORE_UNKNOWN || status.state == CORE_RESET)) {
+        group_remark(g, i, "the CTI of %s cannot be reached to be put back as it was found: %s",
+                     core_name(g->cores[i]), words.message);
+        return CORRAL_OK;
+    }
+    if (err && d) {
+        *d = words;
+        diag_prefix(d, "the CTI of %s cannot be put back as it was found", core_name(g->cores[i]));
+        diag_object(d, "%s", core_name(g->cores[i]));
+    }
+    return err;
+}
+
 static enum corral_err tear_down_all(struct group *g, struct diag *d)
 {
     enum corral_err first = CORRAL_OK;
@@ -178,20 +201,14 @@ static enum corral_err tear_down_all(struct group *g, struct diag *d)
         if (group_cti(g, i))
             cti_arm(group_cti(g, i), false, NULL);
     for (size_t i = 0; i < g->count; i++) {
-        struct diag words = DIAG_INIT;
-        if (!g->seats[i].in_use)
+        if (!core_cti(g->cores[i]))
             continue;
-        enum corral_err err = cti_teardown(core_cti(g->cores[i]), &words);
+        /* Also of one that is not in use (any more): nothing is written where nothing is owed. */
+        enum corral_err err = put_back(g, i, first ? NULL : d);
         g->seats[i].in_use = g->seats[i].isolated = g->seats[i].level = false;
         g->seats[i].island = -1;
-        if (err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_WAIT)
-            group_remark(g, i, "the CTI of %s cannot be reached to be put back as it was found: %s",
-                         core_name(g->cores[i]), words.message); /* without power it has lost all anyway */
-        else if (err && !first) {
+        if (err && !first)
             first = err;
-            if (d)
-                *d = words;
-        }
     }
     return first;
 }
@@ -222,7 +239,7 @@ void group_drop_lonely(struct group *g)
         enum group_why why = g->seats[i].why == GROUP_WHY_NONE ? GROUP_WHY_OTHER_CTM : g->seats[i].why;
         struct diag words = DIAG_INIT;
         snprintf(words.message, sizeof(words.message), "%s", g->seats[i].detail);
-        cti_teardown(group_cti(g, i), NULL);
+        put_back(g, i, NULL); /* where that fails it is owed, and group_disable_sync says so */
         leave_out(g, i, why, &words);
         any = true;
     }
@@ -289,9 +306,7 @@ enum corral_err group_enable_sync(struct group *g, struct diag *d)
 
 enum corral_err group_disable_sync(struct group *g, struct diag *d)
 {
-    if (!g->sync)
-        return CORRAL_OK;
-    g->sync = false;
+    g->sync = false; /* where it was off already, something may be owed since it could not be turned on */
     enum corral_err err = tear_down_all(g, d);
     for (size_t i = 0; i < g->count; i++)
         leave_out(g, i, GROUP_WHY_OFF, NULL);

@@ -319,6 +319,7 @@ static enum corral_err one(struct fake_target *t, struct link_access *a, uint32_
         return diag_set(d, t->dies_of ? t->dies_of : CORRAL_ERR_LINK_DOWN, "the probe went away");
     }
     if (a->ap >= t->count || t->core[a->ap].faults ||
+        (t->core[a->ap].cti_faults && address >> 12 == FAKE_CTI_BASE >> 12) ||
         (write && address == t->fault_write && a->ap == t->fault_ap))
         return diag_set(d, CORRAL_ERR_LINK_FAULT, "AP %u answered FAULT at address 0x%08x", a->ap, address);
     if (a->size == 2 && address - FAKE_RAM < t->ram_size && address - FAKE_RAM < sizeof(t->ram)) {

@@ -46,6 +46,7 @@ struct fake_core {
     bool latch_at_start;    /* a request is latched again just before it starts; cleared when used */
     uint32_t stop_at_once;  /* DFSR bits with which it halts right after each start; cleared when used */
     bool faults;            /* every access to it faults */
+    bool cti_faults;        /* every access to its CTI does */
     unsigned stop_after;    /* with stop_dfsr: halts at the so-manyth read of any DHCSR after its start */
     uint32_t stop_dfsr;
     unsigned register_lag; /* reads of DHCSR before S_REGRDY */
