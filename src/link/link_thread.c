@@ -22,6 +22,9 @@
 #define MAX_CALLS 256
 /* After so many calls in a row a job that is due goes first, or busy gdb traffic would lose the log. */
 #define CALLS_IN_A_ROW 16
+/* A job that is later than this goes before one that is less late, whatever its priority: where the link is
+ * too slow for all, each still gets its turn. */
+#define LATE_NS (50 * NS_PER_MS)
 
 struct call {
     link_call_fn fn;
@@ -81,9 +84,10 @@ static void timed_wait(struct link_thread *t, pthread_cond_t *cond, int64_t when
 
 /* ---- what runs next ---- */
 
-static bool job_before(const struct link_thread *t, const struct job *a, const struct job *b)
+/* `late`: what was due by then is late. */
+static bool job_before(const struct job *a, const struct job *b, int64_t late)
 {
-    if (t->is_virtual && a->due != b->due)
+    if ((a->due <= late || b->due <= late) && a->due != b->due)
         return a->due < b->due;
     if (a->priority != b->priority)
         return a->priority < b->priority;
@@ -94,9 +98,10 @@ static bool job_before(const struct link_thread *t, const struct job *a, const s
 static struct job *due_job(struct link_thread *t, int64_t horizon)
 {
     struct job *best = NULL;
+    int64_t late = t->is_virtual ? INT64_MAX : horizon - LATE_NS; /* virtual: time first, always */
     for (int i = 0; i < t->job_count; i++) {
         struct job *job = &t->jobs[i];
-        if (!job->ended && job->due <= horizon && (!best || job_before(t, job, best)))
+        if (!job->ended && job->due <= horizon && (!best || job_before(job, best, late)))
             best = job;
     }
     return best;
