@@ -5,6 +5,7 @@
  */
 #include "gdb/gdb_server.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #define OUTBOX_BYTES (32u << 20) /* then the client does not read: it is put off */
 #define JUNK_BYTES   4096        /* outside packets: this is not gdb */
 #define ITEMS_A_TURN 16
+#define TURN_NS      (2 * NS_PER_MS) /* and no more items once that long has passed */
 #define LISTENERS    (EVENT_MAX_CORES + 1)
 #define READ_BYTES   65536
 
@@ -43,7 +45,7 @@ struct connection {
 
     /* Under the lock. */
     struct item *first, *last;
-    size_t inbox_bytes;
+    size_t inbox_bytes; /* with what each item costs: an empty one, too */
     bool scheduled;     /* the link's thread has been asked to look at the inbox */
     bool leaving, left; /* the socket is gone; the client, too */
     uint8_t *out;       /* frames not given to the socket yet */
@@ -136,18 +138,39 @@ static void send_payload(void *ctx, const char *payload, size_t size, enum gdb_s
 
 /* ---- the link's thread */
 
-static struct item *take_item(struct connection *c, bool *leaving)
+static size_t cost_of(const struct item *item)
+{
+    return sizeof(*item) + item->size + 1;
+}
+
+/* The lock is held. */
+static void drop_items(struct connection *c)
+{
+    while (c->first) {
+        struct item *item = c->first;
+        c->first = item->next;
+        free(item);
+    }
+    c->last = NULL;
+    c->inbox_bytes = 0;
+}
+
+/* `over`: the turn is. What a client that has left asked for last is still done, as a kill, which has no
+ * answer to wait for; but not all that it may have left behind, of which nobody is there to be told. */
+static struct item *take_item(struct connection *c, bool over, bool *leaving)
 {
     pthread_mutex_lock(&c->server->lock);
-    struct item *item = c->first;
+    if (c->leaving && (over || c->server->stopping))
+        drop_items(c);
+    struct item *item = over ? NULL : c->first;
     if (item) {
         c->first = item->next;
         if (!c->first)
             c->last = NULL;
-        c->inbox_bytes -= item->size;
+        c->inbox_bytes -= cost_of(item);
     }
     *leaving = !item && c->leaving;
-    if (!item && !c->leaving)
+    if (!c->first && !item && !c->leaving)
         c->scheduled = false;
     pthread_mutex_unlock(&c->server->lock);
     return item;
@@ -167,11 +190,11 @@ static enum corral_err serve(struct link *link, void *ctx, struct diag *d)
 {
     struct connection *c = ctx;
     struct gdb_server *s = c->server;
-    (void)link;
+    int64_t end = host_clock_now(link_clock(link)) + TURN_NS;
     connect_client(c);
-    for (unsigned i = 0; i < ITEMS_A_TURN; i++) {
-        bool leaving;
-        struct item *item = take_item(c, &leaving);
+    for (unsigned i = 0;; i++) {
+        bool leaving, over = i >= ITEMS_A_TURN || (i > 0 && host_clock_now(link_clock(link)) >= end);
+        struct item *item = take_item(c, over, &leaving);
         if (leaving) {
             if (c->client)
                 gdb_client_leave(c->client);
@@ -237,7 +260,7 @@ static void give(struct connection *c, const char *payload, size_t size, bool in
         else
             c->first = item;
         c->last = item;
-        c->inbox_bytes += size;
+        c->inbox_bytes += cost_of(item);
         schedule(c);
     }
     pthread_mutex_unlock(&c->server->lock);
@@ -247,11 +270,7 @@ static void give(struct connection *c, const char *payload, size_t size, bool in
 
 static void free_connection(struct connection *c)
 {
-    while (c->first) {
-        struct item *item = c->first;
-        c->first = item->next;
-        free(item);
-    }
+    drop_items(c);
     free(c->out);
     free(c->again);
     free(c);
@@ -417,6 +436,16 @@ static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buf)
     *buf = uv_buf_init((char *)c->server->bytes, READ_BYTES);
 }
 
+/* Nothing is read from a connection that is paused, not even its end: that must be looked for. */
+static bool has_hung_up(const struct connection *c)
+{
+    uv_os_fd_t fd;
+    if (uv_fileno((const uv_handle_t *)&c->tcp, &fd) != 0)
+        return false;
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 /* Something happened on the link's thread. */
 static void on_wake(uv_async_t *wake)
 {
@@ -436,7 +465,7 @@ static void on_wake(uv_async_t *wake)
             free_connection(c);
             continue;
         }
-        if (stopping)
+        if (stopping || (c->paused && has_hung_up(c)))
             close_connection(c);
         if (!c->closing && c->paused && room) {
             c->paused = false;
