@@ -73,6 +73,8 @@ soak: build-test/build.ninja
 	    build-test/firmware/core0_records.elf build-test/firmware/core1_records.elf
 	@$(NINJA) -C build-test tests/unit/group/test_group_rounds
 	@CORRAL_ROUNDS=1000 build-test/tests/unit/group/test_group_rounds
+	@python3 tests/soak/soak_gdb.py build-test/corral build-test/firmware/core0_10khz.elf \
+	    build-test/firmware/core1_10khz.elf $(SECONDS)
 
 lint: deps-lint build-test/build.ninja
 	@$(NINJA) -C build-test
