@@ -20,7 +20,8 @@ struct trigger_names {
     const char *in[NAMED], *out[NAMED];
 };
 
-/* Restart is not in it: its output is what discovery found out. */
+/* Restart is not in it: its output is what discovery found out. The M4 has the M3's, of which the sheet has
+ * its restart output alone from the M4 itself. */
 static const struct trigger_names names_of[] = {
     {"Cortex-M7",
      {"halted", "dwt0", "dwt1", "dwt2", "etm0", "etm1", "etm2", "etm3"},

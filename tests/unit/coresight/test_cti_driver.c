@@ -213,7 +213,7 @@ static void test_a_write_that_faults_rolls_all_back(void **state)
     close_bench(&b);
 }
 
-static void test_acknowledge_touches_the_debug_request_only(void **state)
+static void test_a7_acknowledge_touches_the_debug_request_only(void **state)
 {
     (void)state;
     struct bench b = open_bench(USUAL, 7);
@@ -493,7 +493,7 @@ int main(void)
         cmocka_unit_test(test_a18_not_writable_is_found_by_reading_back),
         cmocka_unit_test(test_a30_a_mapping_that_does_not_stick_rolls_all_back),
         cmocka_unit_test(test_a_write_that_faults_rolls_all_back),
-        cmocka_unit_test(test_acknowledge_touches_the_debug_request_only),
+        cmocka_unit_test(test_a7_acknowledge_touches_the_debug_request_only),
         cmocka_unit_test(test_a5_application_set_is_cleared_before_acknowledge),
         cmocka_unit_test(test_a5_a_stuck_output_ends_with_an_error),
         cmocka_unit_test(test_a16_no_pulse_unless_set_up),

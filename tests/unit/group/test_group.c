@@ -97,7 +97,7 @@ static bool said(const struct bench *b, const char *words)
     return false;
 }
 
-static void test_halt_and_run_with_every_member_as_leader(void **state)
+static void test_a19_halt_and_run_with_every_member_as_leader(void **state)
 {
     (void)state;
     struct bench b = open_synced(3);
@@ -692,7 +692,7 @@ static void test_a_round_begins_with_all_halted(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_halt_and_run_with_every_member_as_leader),
+        cmocka_unit_test(test_a19_halt_and_run_with_every_member_as_leader),
         cmocka_unit_test(test_a6_acknowledge_only_after_all_have_halted),
         cmocka_unit_test(test_a28_a_core_on_another_matrix_is_asked_by_itself),
         cmocka_unit_test(test_a13_a_cti_that_a_reset_cleared_is_set_up_again),
