@@ -52,7 +52,7 @@ bool openocd_flash_take(struct openocd_flash *f, char *line)
         return true;
     struct openocd_bank *b = &f->bank[f->count++];
     *b = (struct openocd_bank){.base = base, .size = size, .number = (uint32_t)bank};
-    strcpy(b->target, word[3]);
+    snprintf(b->target, sizeof(b->target), "%s", word[3]);
     return true;
 }
 
