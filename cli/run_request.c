@@ -38,6 +38,18 @@ void run_tell_remarks(const struct cli *cli, struct session *s)
     free(list);
 }
 
+void run_tell_silent_ports(const struct cli *cli, const struct session *s)
+{
+    uint32_t ap;
+    const char *why;
+    for (size_t i = 0; session_silent_port(s, i, &ap, &why); i++) {
+        char number[LINK_AP_NAME_MAX], text[sizeof(((struct diag *)0)->message)];
+        snprintf(text, sizeof(text), "AP %s does not answer, a core behind it is not seen: %s",
+                 link_ap_name(ap, number), why);
+        cli_warn(cli, NULL, text);
+    }
+}
+
 /* Step and reset of one core alone: with --sync the session has all of them. */
 static enum corral_err core_meant(const struct session *s, const struct request *r, size_t *core,
                                   struct diag *d)
@@ -79,15 +91,9 @@ static enum corral_err act(struct session *s, const struct request *r, struct ev
 static enum corral_err attach_and_act(const struct cli *cli, struct session *s, const struct request *r,
                                       struct event *event, bool *done, struct diag *d)
 {
-    uint32_t ap;
-    const char *why;
     enum corral_err err = session_connect(s, d);
-    for (size_t i = 0; !err && !r->name_count && session_silent_port(s, i, &ap, &why); i++) {
-        char number[LINK_AP_NAME_MAX], text[sizeof(((struct diag *)0)->message)];
-        snprintf(text, sizeof(text), "AP %s does not answer, a core behind it is not seen: %s",
-                 link_ap_name(ap, number), why);
-        cli_warn(cli, NULL, text);
-    }
+    if (!err && !r->name_count)
+        run_tell_silent_ports(cli, s);
     if (!err && session_core_count(s) == 0)
         err = diag_set(d, CORRAL_ERR_NO_CORE, "this link reaches memory only: there is no core");
     if (!err)
@@ -222,8 +228,10 @@ static bool take(const struct cli *cli, const struct cli_command *command, int c
             r->names[r->name_count++] = optarg;
             return true;
         }
-        cli_usage(cli, command, "%s: at most %d cores can be named", command->name,
-                  single ? 1 : EVENT_MAX_CORES);
+        if (single)
+            cli_usage(cli, command, "%s: one core at most can be named", command->name);
+        else
+            cli_usage(cli, command, "%s: at most %d cores can be named", command->name, EVENT_MAX_CORES);
         return false;
     case OPT_SYNC:
     case OPT_NO_SYNC:

@@ -13,5 +13,7 @@ int run_request(const struct cli *cli, const struct cli_command *command, int ar
 struct session;
 /* Print the group's remarks as warnings. */
 void run_tell_remarks(const struct cli *cli, struct session *s);
+/* The same of access ports behind which a core may be that nobody sees. */
+void run_tell_silent_ports(const struct cli *cli, const struct session *s);
 
 #endif
