@@ -23,6 +23,7 @@ enum {
     AP_TAR = 0x04,
     AP_TARH = 0x08,
     AP_DRW = 0x0C,
+    AP_BD0 = 0x10, /* and BD1 to BD3: the words of the 16 bytes that TAR is in */
     AP_CFG = 0xF4,
     AP_IDR = 0xFC,
     ADIV6_REGISTERS = 0xD00,
@@ -451,8 +452,8 @@ static uint32_t run_length(const struct link_access *a, uint64_t address, uint32
 #define BLOCK_WORDS 256u
 
 /* A run handed over as a whole. */
-static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
-                                 struct diag *d)
+static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint8_t reg, uint32_t first,
+                                 uint32_t n, struct diag *d)
 {
     uint32_t values[BLOCK_WORDS];
     bool read = a->op == LINK_MEM_READ;
@@ -461,7 +462,7 @@ static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint32
         uint32_t k = n < BLOCK_WORDS ? n : BLOCK_WORDS, done = 0;
         for (uint32_t i = 0; i < k; i++)
             values[i] = read ? 0 : lanes_in(a, first + i, address + (uint64_t)i * a->size);
-        enum dap_ack ack = m->backend->dap_block(m->ctx, read, AP_DRW, values, k, &done);
+        enum dap_ack ack = m->backend->dap_block(m->ctx, read, reg, values, k, &done);
         done = done < k ? done : k;
         for (uint32_t i = 0; read && i < done; i++)
             lanes_out(a, first + i, address + (uint64_t)i * a->size, values[i]);
@@ -474,8 +475,8 @@ static enum corral_err block_run(struct mem_ap *m, struct link_access *a, uint32
     return CORRAL_OK;
 }
 
-static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
-                                struct diag *d)
+static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint8_t reg, uint32_t first,
+                                uint32_t n, struct diag *d)
 {
     uint64_t address = a->address + (uint64_t)first * a->size;
     uint32_t value = 0;
@@ -484,7 +485,7 @@ static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_
     for (uint32_t i = 0; i < n; i++) {
         /* On a posted wire a refusal here is about the element before. */
         uint64_t about = address + (uint64_t)(posted && i ? i - 1 : i) * a->size;
-        err = step(m, true, true, true, AP_DRW, &value, "mem", a->ap, about, d);
+        err = step(m, true, true, true, reg, &value, "mem", a->ap, about, d);
         if (err)
             return err;
         m->write_pending = false;
@@ -507,14 +508,14 @@ static enum corral_err read_run(struct mem_ap *m, struct link_access *a, uint32_
     return CORRAL_OK;
 }
 
-static enum corral_err write_run(struct mem_ap *m, struct link_access *a, uint32_t first, uint32_t n,
-                                 struct diag *d)
+static enum corral_err write_run(struct mem_ap *m, struct link_access *a, uint8_t reg, uint32_t first,
+                                 uint32_t n, struct diag *d)
 {
     uint64_t address = a->address + (uint64_t)first * a->size;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t at = address + (uint64_t)i * a->size;
         uint32_t value = lanes_in(a, first + i, at);
-        enum corral_err err = step(m, true, true, false, AP_DRW, &value, "mem", a->ap, at, d);
+        enum corral_err err = step(m, true, true, false, reg, &value, "mem", a->ap, at, d);
         if (err)
             return err;
         a->done++;
@@ -524,6 +525,23 @@ static enum corral_err write_run(struct mem_ap *m, struct link_access *a, uint32
         m->write_address = at;
     }
     return CORRAL_OK;
+}
+
+/*
+ * A single word beside the one accessed last, as the debug registers of a core are: TAR can stay. Which costs
+ * no SELECT either where it must be written for another AP, or is there already.
+ */
+static bool is_beside(const struct ap_cache *c, const struct link_access *a)
+{
+    return a->count == 1 && a->size == 4 && c->tar_known && (!c->large || c->tarh_known) &&
+           (a->address ^ (c->tar | (uint64_t)(c->large ? c->tarh : 0) << 32)) < 16;
+}
+
+/* BD0 to BD3 are selected now. */
+static bool is_banked(const struct mem_ap *m, uint32_t ap)
+{
+    uint32_t want = m->adiv6 ? ap | register_of(m, AP_BD0) : ap << 24 | AP_BD0;
+    return m->select_known && m->select == want;
 }
 
 static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct diag *d)
@@ -544,15 +562,20 @@ static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct di
     for (uint32_t i = 0; !err && i < a->count;) {
         uint64_t address = a->address + (uint64_t)i * a->size;
         uint32_t n = run_length(a, address, a->count - i);
-        err = set_tar(m, a->ap, address, d);
+        uint32_t reg = AP_DRW;
+        if (is_beside(c, a) && (c->tar != (uint32_t)address || is_banked(m, a->ap)))
+            reg = AP_BD0 + ((uint32_t)address & 0xC);
+        else
+            err = set_tar(m, a->ap, address, d);
         if (!err) /* CSW and TAR may both have been right while another AP was selected */
-            err = set_select(m, a->ap, register_of(m, AP_DRW), d);
+            err = set_select(m, a->ap, register_of(m, reg), d);
         if (err)
             break;
         if (m->backend->dap_block)
-            err = block_run(m, a, i, n, d);
+            err = block_run(m, a, (uint8_t)(reg & 0xC), i, n, d);
         else
-            err = write ? write_run(m, a, i, n, d) : read_run(m, a, i, n, d);
+            err = write ? write_run(m, a, (uint8_t)(reg & 0xC), i, n, d)
+                        : read_run(m, a, (uint8_t)(reg & 0xC), i, n, d);
         if (err)
             break;
         if (increment) {

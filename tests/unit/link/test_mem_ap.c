@@ -25,7 +25,7 @@ struct port {
     uint8_t mem[MEM_SIZE];
     uint32_t select, stat, posted;
     uint32_t csw[APS], tar[APS];
-    unsigned transfers, aborts, drw_reads;
+    unsigned transfers, aborts, drw_reads, banked;
     unsigned waits; /* so many WAITs to come; UINT_MAX = for ever, until DAPABORT */
     bool dead;
 };
@@ -75,6 +75,17 @@ static bool access_ap(struct port *p, bool read, uint32_t reg, uint32_t *value)
     case 0x0C:
         p->drw_reads += read;
         return drw(p, n, read, value);
+    case 0x10:
+    case 0x14:
+    case 0x18:
+    case 0x1C: {
+        uint32_t tar = p->tar[n];
+        p->tar[n] = (tar & ~0xFu) | (reg - 0x10);
+        bool ok = drw(p, n, read, value);
+        p->tar[n] = tar; /* no increment here */
+        p->banked++;
+        return ok;
+    }
     case 0xFC:
         if (read)
             *value = 0x24770011;
@@ -205,6 +216,49 @@ static void test_the_same_word_again_costs_drw_alone(void **state)
     assert_int_equal(v, 3);
     assert_int_equal(word_at(&b.port, MEM_BASE + 0x14), 2);
     close_bench(&b);
+}
+
+/* As DHCSR, DCRSR, DCRDR and DEMCR are: TAR stays, and from the second access on SELECT too. */
+static void test_words_beside_cost_no_tar(void **state)
+{
+    (void)state;
+    FOR_BOTH(posted)
+    {
+        struct bench b;
+        struct diag d = DIAG_INIT;
+        uint32_t v = 0;
+        uint8_t byte = 0;
+        open_bench(&b, posted);
+        assert_int_equal(link_write32(b.link, 1, MEM_BASE + 0x14, 1, &d), CORRAL_OK);
+        unsigned before = b.port.transfers, alone;
+        assert_int_equal(link_read32(b.link, 1, MEM_BASE + 0x14, &v, &d), CORRAL_OK);
+        alone = b.port.transfers - before;
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(link_write32(b.link, 1, MEM_BASE + 0x1C - 4 * i, 100 + i, &d), CORRAL_OK);
+            assert_int_equal(b.port.tar[1], MEM_BASE + 0x14);
+            before = b.port.transfers;
+            assert_int_equal(link_read32(b.link, 1, MEM_BASE + 0x1C - 4 * i, &v, &d), CORRAL_OK);
+            assert_int_equal(b.port.transfers - before, alone);
+            assert_int_equal(v, 100 + i);
+            assert_int_equal(word_at(&b.port, MEM_BASE + 0x1C - 4 * i), 100 + i);
+        }
+        assert_int_equal(b.port.banked, 8);
+        /* past the sixteen bytes, through the other access port, and in other sizes: by TAR and DRW */
+        assert_int_equal(link_read32(b.link, 0, MEM_BASE + 0x18, &v, &d), CORRAL_OK);
+        assert_int_equal(link_read8(b.link, 1, MEM_BASE + 0x19, &byte, &d), CORRAL_OK);
+        assert_int_equal(byte, 0);
+        assert_int_equal(link_read32(b.link, 1, MEM_BASE + 0x20, &v, &d), CORRAL_OK);
+        assert_int_equal(v, word_at(&b.port, MEM_BASE + 0x20));
+        assert_int_equal(b.port.banked, 8);
+        /* after a fault nothing is taken for known */
+        assert_int_equal(link_read32(b.link, 1, BAD + 4, &v, &d), CORRAL_OK);
+        assert_int_equal(link_write32(b.link, 1, BAD, 5, &d), CORRAL_ERR_LINK_FAULT);
+        assert_int_equal(b.port.banked, 9);
+        assert_int_equal(link_write32(b.link, 1, BAD + 8, 6, &d), CORRAL_OK);
+        assert_int_equal(word_at(&b.port, BAD + 8), 6);
+        assert_int_equal(b.port.tar[1], BAD + 8);
+        close_bench(&b);
+    }
 }
 
 static void test_a_posted_block_costs_a_transfer_a_word(void **state)
@@ -474,6 +528,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_word_again_costs_drw_alone),
+        cmocka_unit_test(test_words_beside_cost_no_tar),
         cmocka_unit_test(test_a_posted_block_costs_a_transfer_a_word),
         cmocka_unit_test(test_b20_tar_is_written_again_at_each_kibibyte),
         cmocka_unit_test(test_byte_lanes_and_neighbours),
