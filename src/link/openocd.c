@@ -305,7 +305,9 @@ static enum corral_err adapter(struct openocd *o, const char *script, enum corra
     if (err || !error)
         return err;
     text_escape((const uint8_t *)error, strlen(error), said, sizeof(said));
-    diag_set(d, code, "OpenOCD (%s) does not %s: %s", openocd_rpc_name(o->rpc), what, said);
+    /* Many of its errors go to its own log only. */
+    diag_set(d, code, "OpenOCD (%s) does not %s%s%s", openocd_rpc_name(o->rpc), what, said[0] ? ": " : "",
+             said);
     diag_hint(d, "%s", hint);
     return code;
 }

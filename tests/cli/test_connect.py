@@ -103,6 +103,9 @@ def test_protocol_and_clock_where_there_is_no_choice(corral):
 def test_openocd_sets_its_adapters_speed(corral):
     with live_board.Board(corral, "openocd") as board:
         assert corral("--link", board.words, "--clock", "1000000", "scan").code == 0
+    with live_board.Board(corral, "openocd-spawn") as board:  # remote_bitbang has no speed, and OpenOCD gives no reason
+        r = corral("--link", board.words, "--clock", "1000000", "scan")
+        assert r.code == 2 and r.err.splitlines()[0].endswith(" does not set the clock"), r.err
 
 
 def test_keys_of_corral_yml(corral):
