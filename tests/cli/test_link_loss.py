@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import threading
 import time
 
 import live_board
@@ -116,6 +117,34 @@ def test_a_listener_that_says_nothing(corral):
         for link in (f"jtag:127.0.0.1:{port}", f"openocd:127.0.0.1:{port}", f"cmsis-dap:tcp:127.0.0.1:{port}"):
             Silent.words = link
             in_time(lambda: lost(corral, Silent, link, GIVEN, "status")[1])
+
+
+def flood(listener, much):
+    """Whoever connects is sent bytes without end."""
+    while True:
+        try:
+            connection = listener.accept()[0]
+            while True:
+                connection.sendall(much)
+        except OSError:
+            if listener.fileno() < 0:
+                return
+
+
+def test_a_listener_that_never_falls_silent(corral):
+    """A wait has an end also where there is always something more to be read."""
+    for kind in ("jtag", "openocd", "cmsis-dap:tcp", "gdb"):
+        for what in (b"\0", b"+"):
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                s.listen(5)
+                threading.Thread(target=flood, args=(s, what * (1 << 22)), daemon=True).start()
+
+                class Flood:
+                    words = f"{kind}:127.0.0.1:{s.getsockname()[1]}"
+
+                in_time(lambda: lost(corral, Flood, f"{kind} {what}", GIVEN, "status")[1])
+                s.shutdown(socket.SHUT_RDWR)
 
 
 def stalled(log):

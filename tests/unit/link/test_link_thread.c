@@ -439,6 +439,32 @@ static void test_real_busy_calls_do_not_starve_a_job(void **state)
     bench_close(&b);
 }
 
+static enum corral_err count_slowly(struct link *link, void *ctx, struct diag *d)
+{
+    (void)d;
+    atomic_fetch_add((atomic_uint *)ctx, 1);
+    host_clock_sleep(link->clock, 5 * MS);
+    return CORRAL_OK;
+}
+
+/* A poll that takes longer than its period, as over a slow link, is due again as soon as it is done. */
+static void test_real_slow_jobs_do_not_starve_those_of_lower_priority(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_open(&b, false);
+    atomic_uint polls = 0, logs = 0, samples = 0;
+    link_thread_every(b.thread, LINK_PRIO_HALT, 2 * MS, count_slowly, &polls);
+    link_thread_every(b.thread, LINK_PRIO_LOG, 2 * MS, count_slowly, &logs);
+    link_thread_every(b.thread, LINK_PRIO_SAMPLE, 10 * MS, count_up, &samples);
+    int64_t end = host_clock_now(b.clock) + 20 * NS_PER_S;
+    while ((atomic_load(&logs) < 5 || atomic_load(&samples) < 5) && host_clock_now(b.clock) < end)
+        host_clock_sleep(b.clock, 5 * MS);
+    assert_true(atomic_load(&logs) >= 5 && atomic_load(&samples) >= 5);
+    assert_true(atomic_load(&polls) >= 5);
+    bench_close(&b);
+}
+
 struct waiter {
     struct bench *bench;
     enum corral_err result;
@@ -524,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_real_run_until_is_not_early),
         cmocka_unit_test(test_real_run_until_watches_stop),
         cmocka_unit_test(test_real_busy_calls_do_not_starve_a_job),
+        cmocka_unit_test(test_real_slow_jobs_do_not_starve_those_of_lower_priority),
         cmocka_unit_test(test_stop_is_prompt),
         cmocka_unit_test(test_mapped_memory_that_is_cut_is_an_error_here),
     };
