@@ -187,10 +187,10 @@ static void put_packet(const struct text_out *t, const struct event *e)
     putc('\n', t->out);
 }
 
-static void put_halted_core(const struct text_out *t, const struct event_core *core)
+static void put_halted_core(const struct text_out *t, const struct event_core *core, bool alone)
 {
     put_text(t, core->name);
-    if (core->first)
+    if (core->first && alone)
         fputs(" stopped first:", t->out);
     if (core->state != CORE_HALTED)
         fprintf(t->out, " %s", core_state_name(core->state));
@@ -209,13 +209,17 @@ static void put_halt(const struct text_out *t, const struct event *e)
     put_time(t, e);
     colour_on(t, BOLD);
     fputs("halt: ", t->out);
-    /* Who was first comes first. */
+    /* Who was first comes first. Several with a reason of their own: nobody knows, and nobody is called so.
+     */
     const char *separator = "";
+    size_t firsts = 0;
+    for (size_t i = 0; i < count; i++)
+        firsts += halt->cores[i].first;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < count; i++)
             if (halt->cores[i].first == (pass == 0)) {
                 fputs(separator, t->out);
-                put_halted_core(t, &halt->cores[i]);
+                put_halted_core(t, &halt->cores[i], firsts == 1);
                 separator = "; ";
             }
     if (halt->skew_ns != EVENT_NO_TIME)

@@ -112,6 +112,9 @@ static void halt_and_run(void **state)
     e.halt.cores[2] = (struct event_core){.name = "core2", .state = CORE_LOCKUP};
     expect_text(&e, "@00:00:01.000 halt: core1 stopped first: breakpoint at 0x08000124; core0 cross-trigger; "
                     "core2 lockup; skew 30 ns +-10 ns (cti)\n");
+    e.halt.cores[0].first = true;
+    expect_text(&e, "@00:00:01.000 halt: core0 cross-trigger; core1 breakpoint at 0x08000124; core2 lockup; "
+                    "skew 30 ns +-10 ns (cti)\n");
     e = event_make(EVENT_RUN, "group");
     e.halt.mechanism = GROUP_MECHANISM_SOFTWARE;
     e.halt.core_count = 2;
