@@ -35,18 +35,26 @@ static enum corral_err show(const struct cli *cli, const struct request *r, stru
     size_t count = r->address_set ? 1 : session_core_count(v->s), shown = 0;
     struct session_cti_view *views = calloc(count ? count : 1, sizeof(*views));
     struct diag why = DIAG_INIT;
+    bool untold = false; /* `why` of a core without one: the last becomes the error where none has */
     enum corral_err err = views ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count && !err; i++) {
         struct session_cti which = {
             .by_address = r->address_set, .ap = r->view.ap, .address = r->address, .core = i};
-        enum corral_err one = session_show_cti(v->s, &which, &views[shown], &why);
-        if (!one)
+        struct diag new_why = DIAG_INIT;
+        enum corral_err one = session_show_cti(v->s, &which, &views[shown], &new_why);
+        if (!one) {
             shown++;
-        else if (one != CORRAL_ERR_NO_CROSS_TRIGGER || count == 1)
-            err = one;
-        else
+            continue;
+        }
+        if (untold)
             cli_warn(cli, NULL, why.message);
+        why = new_why;
+        untold = one == CORRAL_ERR_NO_CROSS_TRIGGER;
+        if (!untold)
+            err = one;
     }
+    if (untold && shown)
+        cli_warn(cli, NULL, why.message);
     if (err && d->code == CORRAL_OK)
         *d = why;
     if (!err && shown == 0) {

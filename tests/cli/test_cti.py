@@ -49,6 +49,15 @@ def test_names_follow_the_core(corral):
     assert m4["outputs"][2]["name"] == "irq0" and m4["outputs"][7]["name"] == "restart"
 
 
+def test_a_core_without_one_is_told_once(corral):
+    for switches, code, shown in (("--no-cti core1", 0, 1), ("--no-cti both", 1, 0)):
+        with open(corral.path("corral.yml"), "w", encoding="ascii") as f:
+            f.write(f"link: sim\nboard: {switches}\n")
+        r = corral("cti", "show")
+        assert r.code == code and r.out.count("CTI at ") == shown, (switches, r.out, r.err)
+        assert r.err.count("core0 has no CTI") == 1 - shown and r.err.count("core1 has no CTI") == 1, r.err
+
+
 def test_by_address(corral):
     c, = document(corral, "cti", "show", "--ap", "1", "--address", hex(CTI))["ctis"]
     assert c["core"] is None and c["ap"] == 1 and c["address"] == CTI
