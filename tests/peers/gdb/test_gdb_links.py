@@ -7,7 +7,7 @@ import sys
 
 import test_gdb
 from gdb_client import tap
-from live_board import Board
+from live_board import Board, CONFIG, openocd_program
 
 ROUNDS = 6
 
@@ -58,6 +58,24 @@ def test_over_openocd(corral):
 
 def test_over_an_openocd_that_corral_starts(corral):
     session(corral, "openocd-spawn")
+
+
+def test_load_into_the_flash_that_openocd_knows(corral):
+    """OpenOCD's own commands write it; gdb knows its sectors. Its driver "faux" keeps to itself what is written."""
+    openocd_program()
+    with Board(corral, "jtag", "--pace", "real") as board:
+        config = corral.path("faux.cfg")
+        with open(config, "w", encoding="ascii") as f:
+            f.write(CONFIG["jtag"].format(port=board.port) + "dap create c.dap -chain-position c.cpu\n"
+                    "target create f0 mem_ap -dap c.dap -ap-num 0\nflash bank b0 faux 0x08000000 0x40000 0 0 f0\n")
+        with test_gdb.Pair(corral, "--sync", link=f"openocd:spawn:{config}") as p:
+            test_gdb.expect(p.a.cli("info mem"), "0x08000000 0x08040000 flash blocksize 0x10000")
+            assert "flash" not in p.b.cli("info mem"), "core 1 has none there"
+            test_gdb.expect(p.a.cli("load"), "Loading section", "Transfer rate")
+            answer = p.eye.ask("vFlashErase:8000100,100")
+            assert answer.startswith(b"E.") and b"OpenOCD" in answer, answer
+            p.eye.close()
+            assert p.server.end() == 0, p.server.text()
 
 
 def test_report_the_probe_vanishes(corral):
