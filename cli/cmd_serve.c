@@ -8,9 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/log_screen.h"
+#include "cli/serve_screen.h"
 #include "cli/view_session.h"
-#include "export/export_sinks.h"
 #include "session/capture_sink.h"
 #include "session/config.h"
 #include "session/run_control.h"
@@ -155,6 +154,7 @@ struct serving {
     struct session *s;
     struct session_server *server;
     struct capture_writer *capture;
+    atomic_uint log_level; /* `monitor log level N` */
 };
 
 static enum corral_err attach(struct event_bus *bus, struct sink *sink, struct diag *d)
@@ -174,10 +174,17 @@ static int64_t wall_clock_ns(void)
     return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
+#define ALL_LEVELS 9u
+
+static void set_log_level(void *ctx, unsigned level)
+{
+    struct serving *v = ctx;
+    atomic_store(&v->log_level, level);
+}
+
 static enum corral_err make_sinks(struct serving *v, struct diag *d)
 {
-    struct sink *screen =
-        v->cli->json ? export_jsonl_stream(stdout) : render_text_sink(stdout, cli_want_colour(stdout));
+    struct sink *screen = serve_screen_new(v->cli->json, cli_want_colour(stdout), &v->log_level);
     enum corral_err err = attach(v->bus, screen, d);
     if (err || !v->o->capture)
         return err;
@@ -240,6 +247,10 @@ static enum corral_err start(struct serving *v, struct diag *d)
         err = session_start_records(v->s, d);
     if (err)
         return err;
+    if (!v->o->no_log) {
+        serve.set_log_level = set_log_level;
+        serve.ctx = v;
+    }
     v->server = session_serve_start(v->s, &serve, d);
     if (!v->server)
         return d->code;
@@ -258,7 +269,7 @@ static void keep_first(enum corral_err *first, enum corral_err err, struct diag 
 static int perform(const struct cli *cli, const struct serve_options *o)
 {
     struct diag d = DIAG_INIT, why = DIAG_INIT;
-    struct serving v = {.cli = cli, .o = o};
+    struct serving v = {.cli = cli, .o = o, .log_level = ALL_LEVELS};
     enum corral_err err = cli_load_config(cli, &v.config, &d);
     v.bus = err ? NULL : event_bus_new();
     if (!err && !v.bus)

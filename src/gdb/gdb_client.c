@@ -411,6 +411,12 @@ static void one_register(struct gdb_client *c, const struct gdb_request *q)
         gdb_client_error(c, "there is no such register");
         return;
     }
+    const char *why;
+    if (q->kind == GDB_READ_REGISTER && c->came_to_running &&
+        !gdb_core_halted(c->hub, c->registers_of, &why)) {
+        c->send(c->ctx, "00000000", 8, GDB_SEND_REPLY); /* as running_registers */
+        return;
+    }
     if (!want_halted(c))
         return;
     enum corral_err err;

@@ -49,9 +49,9 @@ bool gdb_core_halted(const struct gdb_hub *hub, size_t core, const char **why)
         [CORE_RUNNING] = "core is running",           [CORE_RESET] = "core in reset",
         [CORE_LOCKUP] = "core is locked up, halt it", [CORE_UNPOWERED] = "core without power",
     };
-    *why = d->running || c->late ? "core is running" : sentences[c->last.state];
-    if (d->running && (c->last.state == CORE_RESET || c->last.state == CORE_UNPOWERED))
-        *why = sentences[c->last.state];
+    *why = sentences[c->last.state];
+    if (c->last.state == CORE_HALTED && (d->running || c->late))
+        *why = sentences[CORE_RUNNING];
     return (*why)[0] == '\0';
 }
 
@@ -121,8 +121,10 @@ static void stopped(struct gdb_hub *hub, struct gdb_domain *d, const struct even
     take_event(hub, d, e);
     d->running = false;
     d->epoch++;
+    /* Who waits for a core that could not be halted, or is in reset, waits on: gdb would ask for registers
+     * (D20, D27). */
     for (size_t i = d->first; i < d->first + d->count; i++)
-        hub->cores[i].late = hub->cores[i].last.state == CORE_RUNNING;
+        hub->cores[i].late = hub->cores[i].last.state != CORE_HALTED;
     tell_remarks(hub, d);
     answer_waiting(hub, d);
 }
@@ -335,7 +337,8 @@ void gdb_client_interrupt(struct gdb_client *client)
     for (size_t i = 0; client->core == GDB_ALL_CORES && i < hub->domain_count; i++)
         if (hub->domains[i].running)
             gdb_hub_halt(hub, hub->domains[i].first, &d);
-    if (client->state == GDB_CLIENT_WAITING && !hub->cores[core].late)
+    /* Its user asked for the prompt, and gets it also where the core is in reset. */
+    if (client->state == GDB_CLIENT_WAITING && hub->cores[core].last.state != CORE_RUNNING)
         gdb_client_stopped(client, core);
 }
 
@@ -351,11 +354,11 @@ static enum corral_err look_at_late(struct gdb_hub *hub, struct gdb_domain *d, s
         enum corral_err err = core_read_status(c->core, true, &s, diag);
         if (err)
             return err;
-        if (s.state == CORE_RUNNING)
+        if (s.state != CORE_HALTED)
             continue;
         c->late = false;
         c->last.state = s.state;
-        c->last.reason = s.state == CORE_HALTED ? s.reason : HALT_REASON_NONE;
+        c->last.reason = s.reason;
         c->last.pc = s.pc;
         c->last.pc_known = s.pc_known;
         answer_waiting(hub, d);

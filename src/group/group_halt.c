@@ -361,8 +361,12 @@ enum corral_err group_poll(struct group *g, bool *stopped, struct event *event, 
     group_watch_resets(g, core, &status);
     if (status.state == CORE_RUNNING)
         g->seats[core].running = true;
-    if (status.state != CORE_HALTED || !g->seats[core].running)
+    else if (status.state != CORE_HALTED)
+        g->seats[core].away = true;
+    /* One that was let go meanwhile, and stopped at once, has stopped like any other. */
+    if (status.state != CORE_HALTED || !(g->seats[core].running || g->seats[core].away))
         return CORRAL_OK;
+    g->seats[core].away = false;
     /* Those that were running, and this one, stop; who had been halted before stays as it is. */
     group_mask mask = group_bit(core);
     for (size_t i = 0; i < g->count; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of memory that are looked at while the cores run (target_memory.h): one batch a look. Writes nothing. */
+/* Places of memory that are looked at while the cores run (target_memory.h): one batch a look. Writes
+ * nothing. */
 #include "session/target_memory.h"
 
 #include "session/session_internal.h"

@@ -368,6 +368,18 @@ def test_d27_a_core_held_in_reset(corral):
         a.wait_stopped()
 
 
+def test_monitor_log_level(corral):
+    with Pair(corral) as p:
+        p.a.go()
+        end = time.monotonic() + PATIENCE
+        while '"level":"inf"' not in p.server.events():
+            assert time.monotonic() < end
+        assert p.eye.monitor("log level 1") == (b"OK", "done\n")
+        assert p.eye.monitor("log level x")[0][:1] == b"E"
+        p.a.interrupt()
+        p.a.wait_stopped()
+
+
 def test_d30_rounds(corral):
     with Pair(corral) as p:
         p.b.do("-break-insert -h mailbox_answer")

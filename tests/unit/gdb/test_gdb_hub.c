@@ -565,6 +565,37 @@ static void test_d27_a_core_that_is_held_in_reset(void **state)
     close_pair(r);
 }
 
+#define SYSINFO_RESET_HOLD 0x40010808u
+
+static void test_d27_who_waits_for_a_core_in_reset(void **state)
+{
+    (void)state;
+    struct rig *r = open_pair(&(struct rig_options){.board = "--held-in-reset core1", .sync = true});
+    rig_send(&r->b, "vCont;c");
+    rig_send(&r->a, "vCont;c");
+    gdb_client_interrupt(r->a.client);
+    expect_stop(&r->a, "T02");
+    expect_silence(&r->b); /* gdb would ask for registers that there are none of */
+    rig_send(&r->a, "vCont;c");
+    assert_int_equal(link_write32(r->link, core_ap(r->cores[0]), SYSINFO_RESET_HOLD, 0, NULL), CORRAL_OK);
+    rig_wait(r, 4);
+    gdb_client_interrupt(r->a.client);
+    expect_stop(&r->a, "T02");
+    expect_stop(&r->b, "T02"); /* it had joined */
+    assert_int_equal(strlen(rig_ask(&r->b, "g")), 17 * 8);
+    close_pair(r);
+}
+
+static void test_d27_ctrl_c_for_a_core_in_reset_gives_the_prompt(void **state)
+{
+    (void)state;
+    struct rig *r = open_pair(&(struct rig_options){.board = "--held-in-reset core1", .sync = true});
+    rig_send(&r->b, "vCont;c");
+    gdb_client_interrupt(r->b.client);
+    expect_stop(&r->b, "T02");
+    close_pair(r);
+}
+
 static void test_all_cores_as_threads(void **state)
 {
     (void)state;
@@ -731,6 +762,8 @@ int main(void)
         cmocka_unit_test(test_d25_without_sync_cores_are_independent),
         cmocka_unit_test(test_d26_one_cti_is_not_enough),
         cmocka_unit_test(test_d27_a_core_that_is_held_in_reset),
+        cmocka_unit_test(test_d27_who_waits_for_a_core_in_reset),
+        cmocka_unit_test(test_d27_ctrl_c_for_a_core_in_reset_gives_the_prompt),
         cmocka_unit_test(test_all_cores_as_threads),
         cmocka_unit_test(test_memory_and_registers_are_written),
         cmocka_unit_test(test_monitor_commands),
