@@ -17,6 +17,7 @@
 #include "base/text.h"
 
 #define PATH_ROOM   256
+#define FLASH_MS    120000 /* a large sector of a slow chip over a slow probe */
 #define SECTORS_MAX 8192u
 
 const char openocd_flash_list[] =
@@ -134,7 +135,9 @@ enum corral_err openocd_flash_do(const struct openocd_flash *f, struct openocd_r
              "set corral_t [target current]; targets %s; catch {%s arp_poll}; "
              "set corral_c [catch {%s} corral_x]; targets $corral_t; if {$corral_c} { error $corral_x }",
              b->target, b->target, command);
+    openocd_rpc_set_patience(rpc, FLASH_MS);
     err = openocd_rpc_run(rpc, script, &result, &error, d);
+    openocd_rpc_set_patience(rpc, 0);
     if (op == LINK_FLASH_WRITE)
         unlink(path);
     if (!err && error)

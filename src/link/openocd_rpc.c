@@ -40,6 +40,7 @@ struct openocd_rpc {
     int said;           /* the read end of its standard error, or -1 */
     bool failed, hurry; /* nobody waits for a child that does not answer */
     int64_t limit;      /* of every wait, link_tcp_now */
+    int patience;       /* ms for an answer; 0 = ANSWER_MS */
     unsigned number;
     size_t filled, taken; /* of `in` */
     char name[LINK_TCP_NAME];
@@ -209,6 +210,11 @@ void openocd_rpc_close(struct openocd_rpc *r)
     free(r);
 }
 
+void openocd_rpc_set_patience(struct openocd_rpc *r, int ms)
+{
+    r->patience = ms;
+}
+
 void openocd_rpc_set_limit(struct openocd_rpc *r, int64_t limit)
 {
     r->limit = limit;
@@ -258,7 +264,9 @@ enum corral_err openocd_rpc_run(struct openocd_rpc *r, const char *script, const
     char mark[24];
     if (r->failed)
         return dead(r, r->why.code, "", d);
-    int ms = link_tcp_left(r->limit, r->child && r->number == 0 ? START_MS : ANSWER_MS);
+    int ms = link_tcp_left(r->limit, r->child && r->number == 0 ? START_MS
+                                     : r->patience              ? r->patience
+                                                                : ANSWER_MS);
     int length = snprintf(mark, sizeof(mark), "corral%u|", ++r->number);
     int n = snprintf(r->out, sizeof(r->out),
                      "set corral_r {}; set corral_c [catch {%s} corral_e]; "

@@ -17,6 +17,8 @@ struct openocd_rpc;
 struct openocd_rpc *openocd_rpc_open(const char *words, const char *setup, int64_t limit, struct diag *d);
 /* No wait goes beyond `limit` (link_tcp_now) from now on; INT64_MAX = its own bounds only. */
 void openocd_rpc_set_limit(struct openocd_rpc *r, int64_t limit);
+/* How long an answer may take from now on, in ms, for commands that are slow by nature; 0 = as usual. */
+void openocd_rpc_set_patience(struct openocd_rpc *r, int ms);
 void openocd_rpc_close(struct openocd_rpc *r); /* a spawned OpenOCD ends and is reaped; NULL is allowed */
 
 /*
