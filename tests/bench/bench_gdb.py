@@ -112,6 +112,7 @@ def halted(c, rounds, ram):
             assert len(got) == 2 * n, (len(got), n)
             at += n
 
+    binary = c.ask(f"X{ram:x},0:") == b"OK"  # as gdb asks; QEMU has M only
     # No byte of it needs an escape, so that a piece is as long on every wire.
     data = bytes(range(0x40, 0x7D)) * (SIZE // 61 + 1)
 
@@ -119,7 +120,8 @@ def halted(c, rounds, ram):
         at = 0
         while at < SIZE:
             n = min(piece, SIZE - at)
-            answer = c.ask(b"X%x,%x:" % (ram + at, n) + data[at:at + n])
+            how = b"X%x,%x:" % (ram + at, n) + data[at:at + n]
+            answer = c.ask(how if binary else b"M%x,%x:" % (ram + at, n) + data[at:at + n].hex().encode())
             assert answer == b"OK", answer
             at += n
 
@@ -150,7 +152,8 @@ class Late(Raw):
 
     def ask(self, packet):
         answer = super().ask(packet)
-        return self.hear() if packet.startswith("qSupported") and b"PacketSize" not in answer else answer
+        asked = packet if isinstance(packet, bytes) else packet.encode()
+        return self.hear() if asked.startswith(b"qSupported") and b"PacketSize" not in answer else answer
 
 
 def stop(c):
@@ -201,7 +204,7 @@ def qemu_figures(corral, rounds):
                       os.path.abspath(sys.argv[2]), "-chardev", f"socket,id=gdb,fd={s.fileno()},server=on,wait=off,nodelay=on",
                       "-gdb", "chardev:gdb"], None, pass_fds=[s.fileno()])
     try:
-        c = Late(port)
+        c = Late(port, noack=False)  # it has no other way
         stop(c)
         return halted(c, rounds, 0x38010000)
     finally:
