@@ -187,6 +187,12 @@ enum corral_err session_sync_check(struct session *s, unsigned rounds, const ato
         if (session_call(s, take_snapshot, &look, NULL) == CORRAL_OK)
             compare(s, before, look.list, out);
     }
+    /* What was found out is shown all the same, and beside it what could not be put back. */
+    if (!err && leaving && !out->left_as_found && corral_err_exit_code(leaving) != 3) {
+        size_t used = strlen(out->difference);
+        snprintf(out->difference + used, sizeof(out->difference) - used, " (%s)", late.message);
+        leaving = CORRAL_OK;
+    }
     if (!err && leaving) {
         if (d)
             *d = late;

@@ -245,5 +245,8 @@ enum corral_err sync_check_rounds(struct session *s, unsigned rounds, const atom
         err = is_final(err) ? err : CORRAL_OK;
     }
     enum corral_err off = session_set_sync(s, false, err ? NULL : d);
-    return err ? err : off;
+    if (err)
+        return err;
+    return is_final(off) ? off
+                         : CORRAL_OK; /* else it stays owed: leaving the target tries again, and tells */
 }
