@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the links cost: a 64 KiB block read and written, one word, all cores halted and run, in wire clocks of
- * the board, round trips and time. Over `jtag:` against OpenOCD's own on the same front in the same run, as
- * ratios; the target is to be better in each. Reports and asserts no speed.
+ * What the links cost: a 64 KiB block read and written, one word, the registers that gdb asks for, all cores
+ * halted and run, in wire clocks of the board, round trips and time. Over `jtag:` against OpenOCD's own on
+ * the same front in the same run, as ratios; the target is to be better in each. Reports and asserts no
+ * speed.
  *
  * Arguments: the path of corral; that of openocd, where there is one.
  *
@@ -34,12 +35,13 @@
 #define SWCLK     4000000u
 #define SINGLES   64u
 #define TURNS     16u
-#define JTAG_TCK  4u /* in the characters '0' to '7' */
+#define GENERAL   17u /* registers: r0 to r15, xpsr */
+#define JTAG_TCK  4u  /* in the characters '0' to '7' */
 #define RELAY_BUF 65536u
 
-enum measure { READ_BLOCK, WRITE_BLOCK, ONE_WORD, HALT, RUN, HALT_SYNC, RUN_SYNC, MEASURES };
-static const char *const names[MEASURES] = {"64 KiB read", "64 KiB write", "one word", "halt both",
-                                            "run both",    "halt, sync",   "run, sync"};
+enum measure { READ_BLOCK, WRITE_BLOCK, ONE_WORD, REGISTERS, HALT, RUN, HALT_SYNC, RUN_SYNC, MEASURES };
+static const char *const names[MEASURES] = {"64 KiB read", "64 KiB write", "one word",   "17 registers",
+                                            "halt both",   "run both",     "halt, sync", "run, sync"};
 
 struct cost {
     bool known;
@@ -235,6 +237,13 @@ static bool measure_corral(struct gauge *g, struct cost cost[MEASURES], struct d
     for (uint32_t i = 0, v; good && i < SINGLES; i++)
         good = link_read32(link, 0, SRAM + i % 2 * 0x1000, &v, d) == CORRAL_OK;
     end(g, &cost[ONE_WORD], SINGLES);
+    unsigned numbers[GENERAL];
+    uint32_t values[GENERAL];
+    for (unsigned i = 0; i < GENERAL; i++)
+        numbers[i] = i;
+    begin(g);
+    good = good && core_read_registers(core[0], numbers, GENERAL, values, d) == CORRAL_OK;
+    end(g, &cost[REGISTERS], 1);
     for (unsigned sync = 0; good && sync < 2; sync++) {
         good = !sync || group_enable_sync(group, d) == CORRAL_OK;
         struct cost halt = {0}, run = {0};
