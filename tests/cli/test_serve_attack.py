@@ -45,10 +45,10 @@ class Server:
             self.process.communicate()
 
 
-def pour(s, what, bytes_most=16 << 20):
+def pour(s, what, bytes_most=16 << 20, seconds=10):
     """All that it takes until it takes nothing for a while, or for too long. How much that was."""
     s.setblocking(False)
-    sent, at, end = 0, 0, time.monotonic() + 10
+    sent, at, end = 0, 0, time.monotonic() + seconds
     while sent < bytes_most and time.monotonic() < end and select.select([], [s], [], 1)[1]:
         n = s.send(what[at:])
         at = (at + n) % len(what)
@@ -96,10 +96,16 @@ def test_sigterm_does_not_wait_for_what_clients_have_asked_for(corral):
 
 def test_requests_without_a_byte_fill_nothing(corral):
     """An item costs memory even where it is empty: reading stops all the same."""
-    with Server(corral) as server, server.client() as slow, server.client(1) as s:
-        sockets = 12 << 20  # what the kernel keeps of a connection at most, both ends together
-        assert pour(slow, packet("qCRC:8000000,40000") + b"\x03" * 100_000, 64 << 20) < 2 * sockets
-        assert b"PacketSize" in ask(s, "qSupported")
+    sockets = 12 << 20  # what the kernel keeps of a connection at most, both ends together
+    with live_board.Board(corral, "jtag") as board, Server(corral, "--no-log", link=board.words) as server:
+        with server.client() as s:
+            assert b"$T" in ask(s, "?")
+            board.process.send_signal(signal.SIGSTOP)  # nothing is taken from what waits for the link
+            s.sendall(packet("m20000000,4"))
+            assert pour(s, b"\x03" * 100_000, 64 << 20, seconds=3) < 2 * sockets
+            board.process.send_signal(signal.SIGCONT)
+        with server.client(1) as s:
+            assert b"PacketSize" in ask(s, "qSupported")
         assert server.end()[0] == 0
 
 
