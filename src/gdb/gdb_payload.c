@@ -31,6 +31,7 @@ void gdb_payload_format(struct gdb_payload *r, const char *fmt, ...)
     char text[512];
     va_list args;
     va_start(args, fmt);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): just started */
     int n = vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     if (n < 0 || (size_t)n >= sizeof(text))

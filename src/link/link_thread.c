@@ -353,7 +353,7 @@ enum corral_err link_thread_post(struct link_thread *t, enum link_priority prior
     pthread_mutex_unlock(&t->lock);
     if (err)
         free(call);
-    return err;
+    return err; /* NOLINT(clang-analyzer-unix.Malloc): else it is in the queue, and freed once it has run */
 }
 
 enum corral_err link_thread_call(struct link_thread *t, enum link_priority priority, link_call_fn fn,

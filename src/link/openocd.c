@@ -64,6 +64,7 @@ static void add(struct script *s, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): just started */
     int n = vsnprintf(s->text + s->used, sizeof(s->text) - s->used, fmt, args);
     va_end(args);
     s->used += n > 0 && (size_t)n < sizeof(s->text) - s->used ? (size_t)n : 0;

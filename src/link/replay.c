@@ -40,7 +40,7 @@ static enum corral_err end(struct replay *r, const char *fmt, ...)
         return r->why.code;
     r->dead = true;
     va_start(args, fmt);
-    vsnprintf(what, sizeof(what), fmt, args);
+    vsnprintf(what, sizeof(what), fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized): just started */
     va_end(args);
     diag_set(&r->why, CORRAL_ERR_LINK_DOWN, "wire log %s:%" PRIu64 ": %s", r->name, r->number, what);
     diag_object(&r->why, "%s:%" PRIu64, r->name, r->number);
