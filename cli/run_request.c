@@ -173,7 +173,7 @@ static bool stays_halted(const struct request *r, bool ok)
 
 static int perform_in(const struct cli *cli, const struct request *r, struct session *s, struct diag *d)
 {
-    struct event event;
+    struct event event = event_make(EVENT_HALT, "group"); /* of no core, until there is one */
     struct diag late = DIAG_INIT;
     bool done = false;
     int exit_code = 0;

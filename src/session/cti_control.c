@@ -170,8 +170,8 @@ enum corral_err session_show_cti(struct session *s, const struct session_cti *wh
 }
 
 enum corral_err session_change_cti(struct session *s, const struct session_cti *which,
-                                   const struct session_cti_change *x, struct diag *d)
+                                   const struct session_cti_change *change, struct diag *d)
 {
-    struct cti_call c = {.s = s, .which = which, .change = x};
+    struct cti_call c = {.s = s, .which = which, .change = change};
     return session_call(s, do_change, &c, d);
 }
