@@ -73,7 +73,7 @@ LONG = packet("qCRC:8000000,40000") * 100  # each takes the link for a while
 
 
 def test_what_a_client_that_left_had_asked_for_is_not_done(corral):
-    with Server(corral) as server:
+    with Server(corral, "--run") as server:
         before = server.descriptors()
         for _ in range(3):
             with server.client() as s:
@@ -88,7 +88,7 @@ def test_what_a_client_that_left_had_asked_for_is_not_done(corral):
 
 
 def test_sigterm_does_not_wait_for_what_clients_have_asked_for(corral):
-    with Server(corral) as server, server.client() as s:
+    with Server(corral, "--run") as server, server.client() as s:
         assert pour(s, LONG) > 200_000
         code, _, err = server.end()
         assert code == 0, (code, err)
