@@ -3,11 +3,13 @@
  * `corral serve`: one process owns the link and serves gdb (a port a core), the firmware log, the profile and
  * events at once (INTERFACE.md "Commands"). Thin over session/serve.h.
  */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cli/run_request.h"
 #include "cli/serve_screen.h"
 #include "cli/view_session.h"
 #include "session/capture_sink.h"
@@ -69,6 +71,12 @@ static bool take_port(const struct cli *cli, const struct cli_command *command, 
     return true;
 }
 
+static bool is_address(const char *text)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
 static bool take_on_detach(const struct cli *cli, const struct cli_command *command, enum gdb_on_detach *how)
 {
     static const char *const names[] = {"as-found", "resume", "keep"};
@@ -115,6 +123,8 @@ static int take_option(struct cli *cli, const struct cli_command *command, int c
         o->sync_set = true;
         break;
     case OPT_LISTEN:
+        if (!is_address(optarg))
+            return cli_usage(cli, command, "serve: --listen: '%s' is not an address of this machine", optarg);
         o->serve.address = optarg;
         break;
     case OPT_ON_DETACH:
@@ -239,6 +249,8 @@ static enum corral_err start(struct serving *v, struct diag *d)
         err = session_capture(v->s, v->capture, d);
     if (!err)
         err = session_connect(v->s, d);
+    if (!err && !v->o->core_count)
+        run_tell_silent_ports(v->cli, v->s);
     if (!err)
         err = begin(v, d);
     if (!err && !v->o->no_log)

@@ -14,12 +14,16 @@ static void show_status(struct gdb_client *c)
 {
     struct gdb_hub *hub = c->hub;
     char line[256];
+    bool all_first = true; /* after a reset: nobody was */
+    for (size_t i = 0; i < hub->core_count; i++)
+        all_first &= hub->cores[i].last.first;
     for (size_t i = 0; i < hub->core_count; i++) {
         const char *why;
         const struct gdb_core *k = &hub->cores[i];
         if (gdb_core_halted(hub, i, &why))
             snprintf(line, sizeof(line), "%s: halted at 0x%08" PRIx32 ", %s%s\n", core_name(k->core),
-                     k->last.pc, halt_reason_name(k->last.reason), k->last.first ? ", it stopped first" : "");
+                     k->last.pc, halt_reason_name(k->last.reason),
+                     k->last.first && !all_first ? ", it stopped first" : "");
         else
             snprintf(line, sizeof(line), "%s: %s\n", core_name(k->core), why);
         gdb_client_print(c, line);
