@@ -129,4 +129,9 @@ def test_a_cti_that_cannot_be_put_back_is_an_error(corral):
             assert r.code == 0 and r.err == "", r.err
 
 
+def test_an_address_that_is_none_is_refused_before_the_target_is_touched(corral):
+    r = corral("--link", "sim", "serve", "--listen", "foo")
+    assert r.code == 2 and "'foo' is not an address" in r.err and not r.out, r.err
+
+
 tap.main(globals())
