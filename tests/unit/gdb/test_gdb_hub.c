@@ -464,6 +464,43 @@ static void test_d19_a_watchpoint(void **state)
     close_pair(r);
 }
 
+static void test_d20_a_core_that_does_not_halt(void **state)
+{
+    (void)state;
+    struct rig *r = open_pair(&with_sync);
+    rig_send(&r->a, "vCont;c");
+    rig_send(&r->b, "vCont;c");
+    rig_wait(r, 2);
+    assert_string_equal(link_sim_command(r->link, "power core1 off"), "ok\n");
+    gdb_client_interrupt(r->a.client);
+    expect_stop(&r->a, "T02");
+    expect_silence(&r->b);                              /* until its core stops */
+    assert_non_null(strstr(rig_texts(&r->a), "core1")); /* why, to one that waited */
+    assert_string_equal(rig_texts(&r->a), "");
+    gdb_client_interrupt(r->b.client); /* its user wants the prompt */
+    expect_stop(&r->b, "T02");
+    close_pair(r);
+}
+
+static void test_d28_a_continue_that_fails_is_a_stop(void **state)
+{
+    (void)state;
+    struct rig *r = open_pair(&with_sync);
+    /* the CTI of core 0 does not answer any more: neither acknowledge nor pulse */
+    assert_string_equal(link_sim_command(r->link, "apfault 0 0xE0042000 0xFFFFF000"), "ok\n");
+    rig_send(&r->a, "vCont;c");
+    expect_stop(&r->a, "T02"); /* an error would look like a stop with signal 0 */
+    assert_non_null(strstr(rig_texts(&r->a), "FAULT"));
+    expect_silence(&r->b);
+    assert_string_equal(link_sim_command(r->link, "apfault off"), "ok\n");
+    uint32_t before = asked(r);
+    rig_send(&r->a, "vCont;c");
+    rig_wait(r, 4);
+    expect_silence(&r->a);
+    assert_true(asked(r) != before);
+    close_pair(r);
+}
+
 static void test_d21_monitor_reset_halt(void **state)
 {
     (void)state;
@@ -756,6 +793,8 @@ int main(void)
         cmocka_unit_test(test_d17_a_client_that_vanishes_while_it_waits),
         cmocka_unit_test(test_d18_followers_have_no_cause),
         cmocka_unit_test(test_d19_a_watchpoint),
+        cmocka_unit_test(test_d20_a_core_that_does_not_halt),
+        cmocka_unit_test(test_d28_a_continue_that_fails_is_a_stop),
         cmocka_unit_test(test_d21_monitor_reset_halt),
         cmocka_unit_test(test_d23_cross_triggers_go_with_the_last_client),
         cmocka_unit_test(test_d23_keep_leaves_them_halted),
