@@ -50,9 +50,11 @@ static int run_sync_check(const struct cli *cli, const struct cli_command *comma
     struct diag d = DIAG_INIT, late = DIAG_INIT;
     struct view_session v;
     struct session_sync_check *check = calloc(1, sizeof(*check));
+    if (!check) {
+        diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+        return cli_fail(cli, &d);
+    }
     enum corral_err err = view_open(cli, &(struct view_request){0}, &v, &d);
-    if (!err && !check)
-        err = diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
     if (!err)
         err = act(cli, &v, (unsigned)rounds, check, &d);
     enum corral_err closing = view_close(&v, false, &late);

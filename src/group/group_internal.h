@@ -15,7 +15,7 @@ struct group_seat {
     bool level;             /* its HALTED input is a level: off while the core is halted */
     bool isolated;          /* group_disarm */
     bool running;           /* it was started, or seen running, and has not been seen to halt since */
-    bool away; /* was seen in reset, without power or clock since it was last halted */
+    bool away;              /* was seen in reset, without power or clock since it was last halted */
     int island;             /* -1 = none */
     enum group_why why;     /* why its CTI is not in use, or does not halt it */
     enum group_why run_why; /* why it is not started through it */

@@ -88,6 +88,7 @@ static void put(struct wire_log *log, const char *fmt, ...)
     size_t room = WIRE_LOG_LINE - 1 - log->line; /* the line's end has its place */
     va_list args;
     va_start(args, fmt);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): just started */
     int n = vsnprintf(at, room, fmt, args);
     va_end(args);
     if (n > 0)

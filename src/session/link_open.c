@@ -6,8 +6,8 @@
 
 #include "link/cmsis_dap.h"
 #include "link/dry.h"
-#include "link/link_gdb.h"
 #include "link/jtag.h"
+#include "link/link_gdb.h"
 #include "link/openocd.h"
 #include "link/replay.h"
 #include "link/shm.h"
