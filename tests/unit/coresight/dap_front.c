@@ -105,6 +105,17 @@ static bool drw(struct dap_front *f, struct ap_registers *r, bool read, uint32_t
     return true;
 }
 
+/* BD0 to BD3: the words of the 16 bytes that TAR is in, which stays. */
+static bool banked(struct dap_front *f, const struct ap_registers *r, uint32_t reg, bool read,
+                   uint32_t *value)
+{
+    struct ap_registers at = *r;
+    at.tar = (r->tar & ~0xFu) | (reg & 0xCu);
+    at.csw = (r->csw & ~0x37u) | 2u;
+    at.wrapped = false;
+    return drw(f, &at, read, value);
+}
+
 /* False is a bus error. */
 static bool access_ap(struct dap_front *f, bool read, uint8_t addr, uint32_t *value)
 {
@@ -140,6 +151,11 @@ static bool access_ap(struct dap_front *f, bool read, uint8_t addr, uint32_t *va
         return true;
     case 0x0C:
         return drw(f, r, read, value);
+    case 0x10:
+    case 0x14:
+    case 0x18:
+    case 0x1C:
+        return banked(f, r, own, read, value);
     case 0xF0:
         f->counts.tarh_without_la += !is_large(f, ap);
         break;
