@@ -191,7 +191,7 @@ static enum corral_err write_word(struct target *t, uint64_t space, uint64_t add
     /* What hints say of an AP or patch in a block is not this target's doing. */
     FUZZ_CHECK((t->flags & FLAG_HINTS) || unknown || (table && offset >= 0xA00 && offset < 0xA80) ||
                (b->kind == GPR && (offset == 0 || offset == 0xFB0)) ||
-               (b->kind == MEM_AP && offset >= 0xD00 && offset <= 0xD0C));
+               (b->kind == MEM_AP && offset >= 0xD00 && offset <= 0xD1C));
     return take(t, 1) & 1 && t->flags & FLAG_FAILURES ? CORRAL_ERR_LINK_FAULT : CORRAL_OK;
 }
 
@@ -312,6 +312,9 @@ static enum dap_ack ap_transfer(struct target *t, bool read, uint8_t addr, uint3
         err = read ? read_word(t, ap, at, value) : write_word(t, ap, at);
         if (mine->csw & 0x10) /* wraps: B20 */
             mine->tar = (mine->tar & ~0x3FFu) | ((mine->tar + 4) & 0x3FF);
+    } else if (own >= 0x10 && own <= 0x1C) { /* banked: the words of the 16 bytes that TAR is in */
+        at = (at & ~UINT64_C(0xF)) | (own & 0xC);
+        err = read ? read_word(t, ap, at, value) : write_word(t, ap, at);
     } else if (read) {
         *value = ap_word(t, ap, reg);
     } else {
