@@ -297,14 +297,11 @@ def test_d23_detach_and_quit(corral):
         other = Raw(p.server.ports[1])
         assert other.word(0xE0042000) & 1, "core 1's gdb is there still"
         p.eye.close()
-        p.b.do("-gdb-exit")
         other.close()
-        end = time.monotonic() + PATIENCE
-        while True:
-            p.eye = Raw(p.server.ports[0])
-            if p.eye.word(0xE0042000) & 1 == 0 or time.monotonic() > end:
-                break
-            p.eye.close()
+        p.b.do("-gdb-exit")
+        p.b.p.wait(PATIENCE)
+        p.eye = Raw(p.server.ports[0])  # the next one finds the target as it was: running
+        assert p.moves()
         assert p.server.end() == 0, p.server.text()
 
 
