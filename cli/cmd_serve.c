@@ -282,6 +282,7 @@ static int perform(const struct cli *cli, const struct serve_options *o)
 {
     struct diag d = DIAG_INIT, why = DIAG_INIT;
     struct serving v = {.cli = cli, .o = o, .log_level = ALL_LEVELS};
+    const atomic_bool *stop = cli_stop_flag(); /* from here on a signal leaves the target as it should */
     enum corral_err err = cli_load_config(cli, &v.config, &d);
     v.bus = err ? NULL : event_bus_new();
     if (!err && !v.bus)
@@ -289,7 +290,7 @@ static int perform(const struct cli *cli, const struct serve_options *o)
     if (!err)
         err = start(&v, &d);
     if (!err)
-        err = session_serve(v.s, v.server, cli_stop_flag(), &d);
+        err = session_serve(v.s, v.server, stop, &d);
     if (v.server)
         keep_first(&err, session_serve_stop(v.s, v.server, &why), &d, &why);
     keep_first(&err, session_close(v.s), &d, &why);
