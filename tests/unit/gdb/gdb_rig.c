@@ -201,3 +201,33 @@ bool rig_latched(struct rig *r, size_t core)
 {
     return rig_read32(r, core, CTI_FIRST + CTI_TRIGOUT) & 1;
 }
+
+const char *rig_packet(const char *fmt, ...)
+{
+    static char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized): just started */
+    va_end(args);
+    return text;
+}
+
+void rig_expect_stop(struct rig_client *c, const char *begin)
+{
+    const char *reply = rig_reply(c);
+    if (strncmp(reply, begin, strlen(begin)) != 0)
+        fail_msg("wanted %s..., got '%s'", begin, reply);
+    assert_string_equal(rig_reply(c), ""); /* one, and no second */
+}
+
+void rig_expect_silence(struct rig_client *c)
+{
+    assert_string_equal(rig_reply(c), "");
+}
+
+/* It has not heard of the last stop yet: its resume is answered with that, and starts nothing. */
+void rig_catch_up(struct rig_client *c, const char *begin)
+{
+    rig_send(c, "vCont;c");
+    rig_expect_stop(c, begin);
+}

@@ -53,6 +53,14 @@ const char *rig_texts(struct rig_client *c);
 /* Let `ms` milliseconds of the board pass, the hub polling. */
 void rig_wait(struct rig *r, unsigned ms);
 
+/* Formatted; kept until the next one. */
+const char *rig_packet(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* One reply that begins so, and no second; no reply; a resume that is answered so, at once: it has not heard
+ * of the last stop yet, and starts nothing. */
+void rig_expect_stop(struct rig_client *c, const char *begin);
+void rig_expect_silence(struct rig_client *c);
+void rig_catch_up(struct rig_client *c, const char *begin);
+
 uint32_t rig_symbol(struct rig *r, size_t core, const char *name);
 uint32_t rig_read32(struct rig *r, size_t core, uint32_t address);
 /* Writes to the CTIs that came through the access ports so far. */

@@ -18,16 +18,6 @@
 
 static const struct rig_options with_sync = {.sync = true};
 
-static const char *packet(const char *fmt, ...)
-{
-    static char text[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args); /* NOLINT(clang-analyzer-valist.Uninitialized): just started */
-    va_end(args);
-    return text;
-}
-
 /* Both clients on a stopped group with sync. */
 static struct rig *open_pair(const struct rig_options *o)
 {
@@ -51,26 +41,6 @@ static uint32_t asked(struct rig *r)
     return rig_read32(r, 0, rig_symbol(r, 0, "mailbox_asked"));
 }
 
-static void expect_stop(struct rig_client *c, const char *begin)
-{
-    const char *reply = rig_reply(c);
-    if (strncmp(reply, begin, strlen(begin)) != 0)
-        fail_msg("wanted %s..., got '%s'", begin, reply);
-    assert_string_equal(rig_reply(c), ""); /* one, and no second */
-}
-
-static void expect_silence(struct rig_client *c)
-{
-    assert_string_equal(rig_reply(c), "");
-}
-
-/* It has not heard of the last stop yet: its resume is answered with that, and starts nothing. */
-static void catch_up(struct rig_client *c, const char *begin)
-{
-    rig_send(c, "vCont;c");
-    expect_stop(c, begin);
-}
-
 static void test_continue_runs_all_and_ctrl_c_stops_all(void **state)
 {
     (void)state;
@@ -79,12 +49,12 @@ static void test_continue_runs_all_and_ctrl_c_stops_all(void **state)
     rig_wait(r, 2);
     assert_int_equal(asked(r), before); /* the first client of a running target halts it */
     rig_send(&r->a, "vCont;c");
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     rig_wait(r, 4);
     assert_true(asked(r) != before);
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
-    expect_silence(&r->b); /* D4: it did not wait */
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_silence(&r->b); /* D4: it did not wait */
     before = asked(r);
     rig_wait(r, 2);
     assert_int_equal(asked(r), before);
@@ -96,13 +66,13 @@ static void test_d1_a_stop_before_the_others_continue(void **state)
 {
     (void)state;
     struct rig *r = open_pair(&with_sync);
-    assert_string_equal(rig_ask(&r->b, packet("Z1,%x,2", rig_symbol(r, 1, "mailbox_answer"))), "OK");
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z1,%x,2", rig_symbol(r, 1, "mailbox_answer"))), "OK");
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->a, "T02");
-    expect_silence(&r->b);
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_silence(&r->b);
     rig_send(&r->b, "vCont;c"); /* on arrival: the reply, and no restart */
-    expect_stop(&r->b, "T05hwbreak:;");
+    rig_expect_stop(&r->b, "T05hwbreak:;");
     uint32_t before = asked(r);
     rig_wait(r, 2);
     assert_int_equal(asked(r), before);
@@ -128,8 +98,8 @@ static void test_d2_two_continues_one_pulse(void **state)
     assert_int_equal(count_pulses(r), before + 1);
     rig_wait(r, 2);
     gdb_client_interrupt(r->b.client);
-    expect_stop(&r->b, "T02");
-    expect_stop(&r->a, "T02"); /* D4: it waited */
+    rig_expect_stop(&r->b, "T02");
+    rig_expect_stop(&r->a, "T02"); /* D4: it waited */
     close_pair(r);
 }
 
@@ -152,13 +122,13 @@ static void test_a_step_while_the_group_runs_joins(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     uint32_t at = rig_symbol(r, 1, "mailbox_answer");
-    assert_string_equal(rig_ask(&r->b, packet("Z1,%x,2", at)), "OK");
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z1,%x,2", at)), "OK");
     rig_send(&r->a, "vCont;c");
     rig_send(&r->b, "vCont;s:1;c");
-    expect_silence(&r->b);
+    rig_expect_silence(&r->b);
     rig_wait(r, 20);
-    expect_stop(&r->a, "T02");
-    expect_stop(&r->b, "T05hwbreak:;");
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->b, "T05hwbreak:;");
     close_pair(r);
 }
 
@@ -168,7 +138,7 @@ static void test_registers_of_a_stop_that_is_over(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     rig_send(&r->b, "vCont;s:1;c");
-    expect_stop(&r->b, "T05");
+    rig_expect_stop(&r->b, "T05");
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 2);
     const char *g = rig_ask(&r->b, "g");
@@ -186,14 +156,14 @@ static void test_d5_d6_ctrl_c_that_comes_late(void **state)
     rig_send(&r->b, "vCont;c");
     gdb_client_interrupt(r->a.client);
     gdb_client_interrupt(r->b.client);
-    expect_stop(&r->a, "T02");
-    expect_stop(&r->b, "T02");
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->b, "T02");
     gdb_client_interrupt(r->a.client); /* behind the stop: it must not stop the next run */
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     rig_send(&r->a, "vCont;c");
     uint32_t before = asked(r);
     rig_wait(r, 4);
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     assert_true(asked(r) != before);
     close_pair(r);
 }
@@ -217,8 +187,8 @@ static void test_d7_a_step_moves_one_core(void **state)
     uint32_t a = pc_of(&r->a), b = pc_of(&r->b);
     size_t from = link_sim_log_count(r->link);
     rig_send(&r->a, "vCont;s:1;c");
-    expect_stop(&r->a, "T05thread:1;");
-    expect_silence(&r->b);
+    rig_expect_stop(&r->a, "T05thread:1;");
+    rig_expect_silence(&r->b);
     assert_true(pc_of(&r->a) != a);
     assert_int_equal(pc_of(&r->b), b);
     struct link_sim_record records[16];
@@ -235,9 +205,9 @@ static void test_d8_a_step_over_an_instruction_with_a_breakpoint(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     uint32_t a = pc_of(&r->a), b = pc_of(&r->b);
-    assert_string_equal(rig_ask(&r->a, packet("Z1,%x,2", a)), "OK");
+    assert_string_equal(rig_ask(&r->a, rig_packet("Z1,%x,2", a)), "OK");
     rig_send(&r->a, "vCont;s:1;c");
-    expect_stop(&r->a, "T05thread:1;");
+    rig_expect_stop(&r->a, "T05thread:1;");
     assert_true(pc_of(&r->a) != a);
     assert_int_equal(pc_of(&r->b), b);
     assert_false(rig_latched(r, 1));
@@ -266,7 +236,7 @@ static void test_d10_continue_of_the_one_thread(void **state)
     rig_wait(r, 4);
     assert_true(asked(r) != before);
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     close_pair(r);
 }
 
@@ -275,15 +245,15 @@ static void test_d11_steps_as_long_as_pc_is_inside(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     uint32_t at = rig_symbol(r, 0, "crc32_update");
-    assert_string_equal(rig_ask(&r->a, packet("Z1,%x,2", at)), "OK");
+    assert_string_equal(rig_ask(&r->a, rig_packet("Z1,%x,2", at)), "OK");
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 100);
-    expect_stop(&r->a, "T05hwbreak:;");
+    rig_expect_stop(&r->a, "T05hwbreak:;");
     uint32_t b = pc_of(&r->b);
-    assert_string_equal(rig_ask(&r->a, packet("z1,%x,2", at)), "OK");
-    rig_send(&r->a, packet("vCont;r%x,%x:1;c", at, at + 8));
+    assert_string_equal(rig_ask(&r->a, rig_packet("z1,%x,2", at)), "OK");
+    rig_send(&r->a, rig_packet("vCont;r%x,%x:1;c", at, at + 8));
     rig_wait(r, 20);
-    expect_stop(&r->a, "T05thread:1;");
+    rig_expect_stop(&r->a, "T05thread:1;");
     uint32_t pc = pc_of(&r->a);
     assert_true(pc < at || pc >= at + 8);
     assert_int_equal(pc_of(&r->b), b);
@@ -294,18 +264,18 @@ static void test_d12_the_other_core_stands_on_a_breakpoint(void **state)
 {
     (void)state;
     struct rig *r = open_pair(&with_sync);
-    assert_string_equal(rig_ask(&r->b, packet("Z1,%x,2", rig_symbol(r, 1, "mailbox_answer"))), "OK");
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z1,%x,2", rig_symbol(r, 1, "mailbox_answer"))), "OK");
     rig_send(&r->b, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->b, "T05hwbreak:;");
+    rig_expect_stop(&r->b, "T05hwbreak:;");
     uint32_t at = pc_of(&r->b);
     /* A starts all: B passes it unseen, and meets it again on the next pass */
-    catch_up(&r->a, "T02");
+    rig_catch_up(&r->a, "T02");
     uint32_t before = asked(r);
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->a, "T02");
-    expect_silence(&r->b);
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_silence(&r->b);
     assert_int_equal(pc_of(&r->b), at);
     assert_true(asked(r) != before);
     close_pair(r);
@@ -316,21 +286,21 @@ static void test_d12_removed_by_z_at_the_stop_and_armed_all_the_same(void **stat
     (void)state;
     struct rig *r = open_pair(&with_sync);
     uint32_t at = rig_symbol(r, 1, "mailbox_answer");
-    assert_string_equal(rig_ask(&r->b, packet("Z1,%x,2", at)), "OK");
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z1,%x,2", at)), "OK");
     rig_send(&r->b, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->b, "T05hwbreak:;");
-    assert_string_equal(rig_ask(&r->b, packet("z1,%x,2", at)), "OK"); /* as gdb does at every stop */
-    catch_up(&r->a, "T02");
+    rig_expect_stop(&r->b, "T05hwbreak:;");
+    assert_string_equal(rig_ask(&r->b, rig_packet("z1,%x,2", at)), "OK"); /* as gdb does at every stop */
+    rig_catch_up(&r->a, "T02");
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     /* it resumes without it: it is gone */
     rig_send(&r->b, "vCont;c");
-    expect_stop(&r->b, "T05"); /* the stop it has not heard of; no hwbreak: gdb has none there now */
+    rig_expect_stop(&r->b, "T05"); /* the stop it has not heard of; no hwbreak: gdb has none there now */
     rig_send(&r->b, "vCont;c");
     rig_wait(r, 20);
-    expect_silence(&r->b);
+    rig_expect_silence(&r->b);
     close_pair(r);
 }
 
@@ -365,7 +335,7 @@ static void test_d14_no_comparator_is_left(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     for (unsigned i = 0; i < 8; i++)
-        assert_string_equal(rig_ask(&r->a, packet("Z1,%x,2", 0x8000200 + 16 * i)), "OK");
+        assert_string_equal(rig_ask(&r->a, rig_packet("Z1,%x,2", 0x8000200 + 16 * i)), "OK");
     assert_int_equal(rig_ask(&r->a, "Z1,8000300,2")[0], 'E');
     assert_int_equal(comparators(r, 0), 8);
     assert_int_equal(comparators(r, 1), 0);
@@ -383,12 +353,12 @@ static void test_d15_breakpoints_while_the_group_runs(void **state)
     uint32_t at = rig_symbol(r, 1, "mailbox_answer");
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 4);
-    expect_silence(&r->a);
-    assert_string_equal(rig_ask(&r->b, packet("Z1,%x,2", at)), "OK");
+    rig_expect_silence(&r->a);
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z1,%x,2", at)), "OK");
     rig_wait(r, 20);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     rig_send(&r->a, "vCont;c");
-    assert_string_equal(rig_ask(&r->b, packet("z1,%x,2", at)), "OK");
+    assert_string_equal(rig_ask(&r->b, rig_packet("z1,%x,2", at)), "OK");
     assert_int_equal(comparators(r, 1), 0);
     close_pair(r);
 }
@@ -403,18 +373,18 @@ static void test_d16_a_second_client_of_a_port(void **state)
     assert_int_equal(strlen(rig_ask(&r->aux, "g")), 17 * 8);
     assert_string_equal(rig_ask(&r->aux, "g"), "E.core is running");
     rig_wait(r, 4);
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     assert_true(asked(r) != before);
     assert_int_equal(strlen(rig_ask(&r->aux, "m20000000,10")), 32);
     rig_send(&r->aux, "vCont;c"); /* joins */
-    expect_silence(&r->aux);
+    rig_expect_silence(&r->aux);
     rig_leave(&r->aux);
     before = asked(r);
     rig_wait(r, 4);
     assert_true(asked(r) != before);
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     close_pair(r);
 }
 
@@ -431,7 +401,7 @@ static void test_d17_a_client_that_vanishes_while_it_waits(void **state)
     rig_wait(r, 10);
     assert_true(asked(r) != before);
     gdb_client_interrupt(r->b.client);
-    expect_stop(&r->b, "T02");
+    rig_expect_stop(&r->b, "T02");
     close_pair(r);
 }
 
@@ -440,13 +410,13 @@ static void test_d18_followers_have_no_cause(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     uint32_t at = rig_symbol(r, 1, "mailbox_answer");
-    assert_string_equal(rig_ask(&r->a, packet("Z1,%x,2", at)), "OK"); /* its own core never comes there */
-    assert_string_equal(rig_ask(&r->b, packet("Z0,%x,2", at)), "OK");
+    assert_string_equal(rig_ask(&r->a, rig_packet("Z1,%x,2", at)), "OK"); /* its own core never comes there */
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z0,%x,2", at)), "OK");
     rig_send(&r->a, "vCont;c");
     rig_send(&r->b, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->a, "T02thread:1;");
-    expect_stop(&r->b, "T05swbreak:;thread:1;");
+    rig_expect_stop(&r->a, "T02thread:1;");
+    rig_expect_stop(&r->b, "T05swbreak:;thread:1;");
     close_pair(r);
 }
 
@@ -455,12 +425,12 @@ static void test_d19_a_watchpoint(void **state)
     (void)state;
     struct rig *r = open_pair(&with_sync);
     uint32_t at = rig_symbol(r, 0, "mailbox_asked");
-    assert_string_equal(rig_ask(&r->a, packet("Z2,%x,4", at)), "OK");
+    assert_string_equal(rig_ask(&r->a, rig_packet("Z2,%x,4", at)), "OK");
     rig_send(&r->a, "vCont;c");
     rig_send(&r->b, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->a, packet("T05watch:%x;", at));
-    expect_stop(&r->b, "T02thread");
+    rig_expect_stop(&r->a, rig_packet("T05watch:%x;", at));
+    rig_expect_stop(&r->b, "T02thread");
     close_pair(r);
 }
 
@@ -473,12 +443,12 @@ static void test_d20_a_core_that_does_not_halt(void **state)
     rig_wait(r, 2);
     assert_string_equal(link_sim_command(r->link, "power core1 off"), "ok\n");
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
-    expect_silence(&r->b);                              /* until its core stops */
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_silence(&r->b);                          /* until its core stops */
     assert_non_null(strstr(rig_texts(&r->a), "core1")); /* why, to one that waited */
     assert_string_equal(rig_texts(&r->a), "");
     gdb_client_interrupt(r->b.client); /* its user wants the prompt */
-    expect_stop(&r->b, "T02");
+    rig_expect_stop(&r->b, "T02");
     close_pair(r);
 }
 
@@ -489,14 +459,14 @@ static void test_d28_a_continue_that_fails_is_a_stop(void **state)
     /* the CTI of core 0 does not answer any more: neither acknowledge nor pulse */
     assert_string_equal(link_sim_command(r->link, "apfault 0 0xE0042000 0xFFFFF000"), "ok\n");
     rig_send(&r->a, "vCont;c");
-    expect_stop(&r->a, "T02"); /* an error would look like a stop with signal 0 */
+    rig_expect_stop(&r->a, "T02"); /* an error would look like a stop with signal 0 */
     assert_non_null(strstr(rig_texts(&r->a), "FAULT"));
-    expect_silence(&r->b);
+    rig_expect_silence(&r->b);
     assert_string_equal(link_sim_command(r->link, "apfault off"), "ok\n");
     uint32_t before = asked(r);
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 4);
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     assert_true(asked(r) != before);
     close_pair(r);
 }
@@ -507,12 +477,12 @@ static void test_d21_monitor_reset_halt(void **state)
     struct rig *r = open_pair(&with_sync);
     rig_send(&r->b, "vCont;c");
     assert_string_equal(rig_ask(&r->a, "qRcmd,72657365742068616c74"), "OK");
-    expect_stop(&r->b, "T05");
+    rig_expect_stop(&r->b, "T05");
     assert_int_equal(pc_of(&r->a), rig_read32(r, 0, 4) & ~1u);
     assert_int_equal(pc_of(&r->b), rig_read32(r, 1, 4) & ~1u);
     rig_send(&r->a, "vCont;c"); /* who asked for it knows of it */
     rig_wait(r, 4);
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     close_pair(r);
 }
 
@@ -556,15 +526,15 @@ static void test_d25_without_sync_cores_are_independent(void **state)
     (void)state;
     struct rig *r = open_pair(&(struct rig_options){0});
     uint32_t at = rig_symbol(r, 1, "mailbox_answer");
-    assert_string_equal(rig_ask(&r->b, packet("Z1,%x,2", at)), "OK");
+    assert_string_equal(rig_ask(&r->b, rig_packet("Z1,%x,2", at)), "OK");
     rig_send(&r->a, "vCont;c");
     rig_send(&r->b, "vCont;c");
     rig_wait(r, 20);
-    expect_stop(&r->b, "T05hwbreak:;");
-    expect_silence(&r->a);
+    rig_expect_stop(&r->b, "T05hwbreak:;");
+    rig_expect_silence(&r->a);
     assert_string_equal(rig_ask(&r->a, "g"), "E.core is running");
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     rig_leave(&r->a);
     rig_leave(&r->b);
     assert_int_equal(rig_cti_writes(r), 0);
@@ -581,8 +551,8 @@ static void test_d26_one_cti_is_not_enough(void **state)
     rig_wait(r, 4);
     assert_true(asked(r) != before);
     gdb_client_interrupt(r->b.client);
-    expect_stop(&r->b, "T02");
-    expect_stop(&r->a, "T02"); /* by software */
+    rig_expect_stop(&r->b, "T02");
+    rig_expect_stop(&r->a, "T02"); /* by software */
     close_pair(r);
 }
 
@@ -596,9 +566,9 @@ static void test_d27_a_core_that_is_held_in_reset(void **state)
     assert_string_equal(rig_ask(&r->b, "g"), "E.core in reset");
     rig_send(&r->a, "vCont;c");
     rig_wait(r, 4);
-    expect_silence(&r->a);
+    rig_expect_silence(&r->a);
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     close_pair(r);
 }
 
@@ -611,14 +581,14 @@ static void test_d27_who_waits_for_a_core_in_reset(void **state)
     rig_send(&r->b, "vCont;c");
     rig_send(&r->a, "vCont;c");
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
-    expect_silence(&r->b); /* gdb would ask for registers that there are none of */
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_silence(&r->b); /* gdb would ask for registers that there are none of */
     rig_send(&r->a, "vCont;c");
     assert_int_equal(link_write32(r->link, core_ap(r->cores[0]), SYSINFO_RESET_HOLD, 0, NULL), CORRAL_OK);
     rig_wait(r, 4);
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
-    expect_stop(&r->b, "T02"); /* it had joined */
+    rig_expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->b, "T02"); /* it had joined */
     assert_int_equal(strlen(rig_ask(&r->b, "g")), 17 * 8);
     close_pair(r);
 }
@@ -629,7 +599,7 @@ static void test_d27_ctrl_c_for_a_core_in_reset_gives_the_prompt(void **state)
     struct rig *r = open_pair(&(struct rig_options){.board = "--held-in-reset core1", .sync = true});
     rig_send(&r->b, "vCont;c");
     gdb_client_interrupt(r->b.client);
-    expect_stop(&r->b, "T02");
+    rig_expect_stop(&r->b, "T02");
     close_pair(r);
 }
 
@@ -648,7 +618,7 @@ static void test_all_cores_as_threads(void **state)
     assert_string_equal(rig_ask(&r->a, "Hg1"), "OK");
     uint32_t a = pc_of(&r->a);
     rig_send(&r->a, "vCont;s:2;c");
-    expect_stop(&r->a, "T05thread:2;");
+    rig_expect_stop(&r->a, "T05thread:2;");
     assert_true(pc_of(&r->a) != b);
     assert_string_equal(rig_ask(&r->a, "Hg1"), "OK");
     assert_int_equal(pc_of(&r->a), a);
@@ -657,7 +627,7 @@ static void test_all_cores_as_threads(void **state)
     rig_wait(r, 4);
     assert_true(asked(r) != before);
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     close_pair(r);
 }
 
@@ -704,7 +674,7 @@ static void test_monitor_commands(void **state)
     assert_int_equal(pc_of(&r->b), b);
     assert_string_equal(rig_ask(&r->b, "qRcmd,73796e63206f6e"), "E01"); /* sync on, with one that runs */
     gdb_client_interrupt(r->a.client);
-    expect_stop(&r->a, "T02");
+    rig_expect_stop(&r->a, "T02");
     assert_string_equal(rig_ask(&r->b, "qRcmd,73796e63206f6e"), "OK");
     assert_int_equal(rig_read32(r, 0, 0xE0042000u) & 1, 1);
     close_pair(r);
@@ -738,7 +708,7 @@ static void test_d30_rounds_with_random_originators(void **state)
         random = random * 1664525u + 1013904223u;
         unsigned who = random >> 31, first = random >> 30 & 1, how = random >> 28 & 3;
         if (how < 2)
-            assert_string_equal(rig_ask(clients[who], packet("Z1,%x,2", at[who])), "OK");
+            assert_string_equal(rig_ask(clients[who], rig_packet("Z1,%x,2", at[who])), "OK");
         bool both = how & 1;
         rig_send(clients[first], "vCont;c");
         if (both)
@@ -749,20 +719,20 @@ static void test_d30_rounds_with_random_originators(void **state)
         }
         for (unsigned k = 0; k < 20 && clients[first]->count == 0; k++)
             rig_wait(r, 2);
-        expect_stop(clients[first], how >= 2 ? "T02" : first == who ? "T05hwbreak" : "T02");
+        rig_expect_stop(clients[first], how >= 2 ? "T02" : first == who ? "T05hwbreak" : "T02");
         if (both)
-            expect_stop(clients[!first], how >= 2 ? "T02" : first == who ? "T02" : "T05hwbreak");
+            rig_expect_stop(clients[!first], how >= 2 ? "T02" : first == who ? "T02" : "T05hwbreak");
         else
-            expect_silence(clients[!first]);
+            rig_expect_silence(clients[!first]);
         if (!both)
-            catch_up(clients[!first], "T");
+            rig_catch_up(clients[!first], "T");
         if (how < 2) {
             /* it is gone once its owner resumes without it */
-            assert_string_equal(rig_ask(clients[who], packet("z1,%x,2", at[who])), "OK");
+            assert_string_equal(rig_ask(clients[who], rig_packet("z1,%x,2", at[who])), "OK");
             rig_send(clients[who], "vCont;c");
             gdb_client_interrupt(clients[who]->client);
-            expect_stop(clients[who], "T02");
-            catch_up(clients[!who], "T02");
+            rig_expect_stop(clients[who], "T02");
+            rig_catch_up(clients[!who], "T02");
         }
         assert_false(rig_latched(r, 0) || rig_latched(r, 1));
     }
