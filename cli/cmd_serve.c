@@ -270,14 +270,6 @@ static enum corral_err start(struct serving *v, struct diag *d)
     return CORRAL_OK;
 }
 
-static void keep_first(enum corral_err *first, enum corral_err err, struct diag *d, const struct diag *why)
-{
-    if (err && !*first) {
-        *first = err;
-        *d = *why;
-    }
-}
-
 static int perform(const struct cli *cli, const struct serve_options *o)
 {
     struct diag d = DIAG_INIT, why = DIAG_INIT;
@@ -292,10 +284,10 @@ static int perform(const struct cli *cli, const struct serve_options *o)
     if (!err)
         err = session_serve(v.s, v.server, stop, &d);
     if (v.server)
-        keep_first(&err, session_serve_stop(v.s, v.server, &why), &d, &why);
-    keep_first(&err, session_close(v.s), &d, &why);
-    keep_first(&err, event_bus_free(v.bus, &why), &d, &why);
-    keep_first(&err, capture_writer_close(v.capture, &why), &d, &why);
+        diag_keep_first(&err, &d, session_serve_stop(v.s, v.server, &why), &why);
+    diag_keep_first(&err, &d, session_close(v.s), &why);
+    diag_keep_first(&err, &d, event_bus_free(v.bus, &why), &why);
+    diag_keep_first(&err, &d, capture_writer_close(v.capture, &why), &why);
     config_free(v.config);
     return err ? cli_fail(cli, &d) : 0;
 }

@@ -64,3 +64,12 @@ enum corral_err diag_prefix(struct diag *d, const char *fmt, ...)
     d->message[sizeof(d->message) - 1] = '\0';
     return d->code;
 }
+
+void diag_keep_first(enum corral_err *first, struct diag *d, enum corral_err err, const struct diag *seen)
+{
+    if (err == CORRAL_OK || *first != CORRAL_OK)
+        return;
+    *first = err;
+    if (d)
+        *d = *seen;
+}

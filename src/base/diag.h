@@ -30,6 +30,10 @@ enum corral_err diag_set(struct diag *d, enum corral_err code, const char *fmt, 
 void diag_hint(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_object(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of several steps that are all tried, the first failure counts: takes `err` with its words `seen` (both may
+ * be those of a step that went well) unless *first holds one already. `d` may be NULL. */
+void diag_keep_first(enum corral_err *first, struct diag *d, enum corral_err err, const struct diag *seen);
+
 /* Put "prefix: " before the message, for a caller that knows more. Keeps the code and returns it. */
 enum corral_err diag_prefix(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -192,3 +192,12 @@ size_t text_escape(const uint8_t *in, size_t size, char *out, size_t out_size)
         i += put_character(&o, in + i, size - i);
     return finish(&o);
 }
+
+int text_hex_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}

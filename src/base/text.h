@@ -27,4 +27,7 @@ size_t text_escape(const uint8_t *in, size_t size, char *out, size_t out_size);
 /* Number of bytes of the valid UTF-8 sequence at `in` (1..4), 0 when it is not valid there. Sets *code. */
 size_t text_utf8_decode(const uint8_t *in, size_t size, uint32_t *code);
 
+/* The value of a hexadecimal digit; -1 for any other byte. */
+int text_hex_digit(uint8_t c);
+
 #endif

@@ -111,15 +111,6 @@ static bool take(struct sink *s, struct entry *out)
     return any;
 }
 
-static void keep_first(enum corral_err *first, struct diag *d, enum corral_err err, const struct diag *seen)
-{
-    if (err == CORRAL_OK || *first != CORRAL_OK)
-        return;
-    *first = err;
-    if (d)
-        *d = *seen;
-}
-
 enum corral_err sink_drain(struct sink *s, size_t most, struct diag *d)
 {
     enum corral_err first = CORRAL_OK;
@@ -133,10 +124,10 @@ enum corral_err sink_drain(struct sink *s, size_t most, struct diag *d)
             gap.gap.sequence = (uint32_t)entry.ordinal;
             gap.gap.lost = entry.lost_before > INT64_MAX ? EVENT_LOST_UNKNOWN : (int64_t)entry.lost_before;
             gap.gap.reason = "sink";
-            keep_first(&first, d, s->ops->write(s->ctx, &gap, &seen), &seen);
+            diag_keep_first(&first, d, s->ops->write(s->ctx, &gap, &seen), &seen);
         }
         if (entry.event)
-            keep_first(&first, d, s->ops->write(s->ctx, entry.event, &seen), &seen);
+            diag_keep_first(&first, d, s->ops->write(s->ctx, entry.event, &seen), &seen);
         event_free(entry.event);
     }
     return first;
@@ -165,9 +156,9 @@ enum corral_err sink_free(struct sink *s, struct diag *d)
     enum corral_err first = sink_drain(s, SIZE_MAX, d);
     struct diag seen = DIAG_INIT;
     if (s->ops->flush)
-        keep_first(&first, d, s->ops->flush(s->ctx, &seen), &seen);
+        diag_keep_first(&first, d, s->ops->flush(s->ctx, &seen), &seen);
     if (s->ops->close)
-        keep_first(&first, d, s->ops->close(s->ctx, &seen), &seen);
+        diag_keep_first(&first, d, s->ops->close(s->ctx, &seen), &seen);
     pthread_mutex_destroy(&s->lock);
     free(s->ring);
     free(s);
@@ -242,7 +233,7 @@ enum corral_err event_bus_drain(struct event_bus *bus, struct diag *d)
         struct diag seen = DIAG_INIT;
         /* What is queued now, not what comes meanwhile: a fast source must not keep us here for ever. */
         enum corral_err err = sink_drain(bus->sinks[i], sink_pending(bus->sinks[i]), &seen);
-        keep_first(&first, d, err, &seen);
+        diag_keep_first(&first, d, err, &seen);
     }
     return first;
 }
@@ -255,7 +246,7 @@ enum corral_err event_bus_flush(struct event_bus *bus, struct diag *d)
         struct sink *s = bus->sinks[i];
         struct diag seen = DIAG_INIT;
         if (s->ops->flush)
-            keep_first(&first, d, s->ops->flush(s->ctx, &seen), &seen);
+            diag_keep_first(&first, d, s->ops->flush(s->ctx, &seen), &seen);
     }
     return first;
 }
@@ -276,7 +267,7 @@ enum corral_err event_bus_free(struct event_bus *bus, struct diag *d)
     enum corral_err first = CORRAL_OK;
     for (size_t i = 0; i < bus->count; i++) {
         struct diag seen = DIAG_INIT;
-        keep_first(&first, d, sink_free(bus->sinks[i], &seen), &seen);
+        diag_keep_first(&first, d, sink_free(bus->sinks[i], &seen), &seen);
     }
     pthread_mutex_destroy(&bus->lock);
     free(bus);

@@ -9,6 +9,7 @@
  */
 #include "gdb/frame.h"
 
+#include "base/text.h"
 #include "link/rsp_frame.h"
 
 #define BEGIN     '$'
@@ -44,15 +45,6 @@ static void add(struct gdb_frame *f, uint8_t byte)
         f->too_long = true;
 }
 
-/* -1 for what is no hexadecimal digit. */
-static int digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static enum gdb_item outside(struct gdb_frame *f, uint8_t c)
 {
     switch (c) {
@@ -73,7 +65,7 @@ static enum gdb_item outside(struct gdb_frame *f, uint8_t c)
 
 static enum gdb_item finish(struct gdb_frame *f, uint8_t c)
 {
-    int high = digit(f->told), low = digit(c);
+    int high = text_hex_digit(f->told), low = text_hex_digit(c);
     bool good = !f->checks || (high >= 0 && low >= 0 && (uint8_t)(high << 4 | low) == f->sum);
     f->state = GDB_FRAME_OUTSIDE;
     f->payload[f->size] = '\0';

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 struct cursor {
     char *at;
     char *end;
@@ -37,21 +39,12 @@ static bool take_word(struct cursor *c, const char *word)
     return true;
 }
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* One to sixteen hexadecimal digits that mean something; zeros before them do not count. */
 static bool take_hex(struct cursor *c, uint64_t *value)
 {
     uint64_t v = 0;
     const char *from = c->at;
-    for (int d; !at_end(c) && (d = digit(*c->at)) >= 0; c->at++) {
+    for (int d; !at_end(c) && (d = text_hex_digit((uint8_t)*c->at)) >= 0; c->at++) {
         if (v >> 60)
             return false;
         v = v << 4 | (uint64_t)d;
@@ -99,7 +92,7 @@ static bool take_bytes(struct cursor *c, struct gdb_request *r)
     if (digits % 2)
         return false;
     for (size_t i = 0; i < digits / 2; i++) {
-        int high = digit(c->at[2 * i]), low = digit(c->at[2 * i + 1]);
+        int high = text_hex_digit((uint8_t)c->at[2 * i]), low = text_hex_digit((uint8_t)c->at[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
         out[i] = (uint8_t)(high << 4 | low);

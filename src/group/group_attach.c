@@ -5,21 +5,12 @@
  */
 #include "group/group_internal.h"
 
-static void keep_first(enum corral_err *first, enum corral_err err, struct diag *d, const struct diag *words)
-{
-    if (!err || *first)
-        return;
-    *first = err;
-    if (d)
-        *d = *words;
-}
-
 enum corral_err group_detach(struct group *g, bool leave_halted, struct diag *d)
 {
     enum corral_err first = CORRAL_OK;
     struct diag words = DIAG_INIT;
     /* A24: every CTI first. A request that is still asserted would stop, or divert, a core that is let go. */
-    keep_first(&first, group_disable_sync(g, &words), d, &words);
+    diag_keep_first(&first, d, group_disable_sync(g, &words), &words);
     for (size_t i = 0; i < g->count && !group_is_fatal(first); i++) {
         struct core_status status;
         words = (struct diag)DIAG_INIT;
@@ -31,7 +22,7 @@ enum corral_err group_detach(struct group *g, bool leave_halted, struct diag *d)
                          words.message);
             continue;
         }
-        keep_first(&first, err, d, &words);
+        diag_keep_first(&first, d, err, &words);
     }
     return first;
 }
@@ -95,7 +86,7 @@ enum corral_err group_repair(struct group *g, size_t *repaired, struct diag *d)
             enum corral_err err = cti_clear_leftovers(core_cti(g->cores[i]), &left[i], &words);
             again[i] = err != CORRAL_OK;
             any |= again[i];
-            keep_first(&last, err, d, &words);
+            diag_keep_first(&last, d, err, &words);
             if (group_is_fatal(err))
                 return err;
         }

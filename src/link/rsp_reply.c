@@ -5,24 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+#include "base/text.h"
 
 /* At least one digit, and no more than fit. */
 static bool take_hex(const char **text, uint64_t limit, uint64_t *value)
 {
     const char *p = *text;
     uint64_t v = 0;
-    for (; digit(*p) >= 0; p++) {
+    for (; text_hex_digit((uint8_t)*p) >= 0; p++) {
         if (v > limit >> 4)
             return false;
-        v = v << 4 | (unsigned)digit(*p);
+        v = v << 4 | (unsigned)text_hex_digit((uint8_t)*p);
     }
     if (p == *text || v > limit)
         return false;
@@ -34,8 +27,8 @@ static bool take_hex(const char **text, uint64_t limit, uint64_t *value)
 bool rsp_reply_hex(const char *text, uint8_t *out, size_t size)
 {
     for (size_t i = 0; i < size; i++, text += 2) {
-        int high = digit(text[0]);
-        int low = high < 0 ? -1 : digit(text[1]);
+        int high = text_hex_digit((uint8_t)text[0]);
+        int low = high < 0 ? -1 : text_hex_digit((uint8_t)text[1]);
         if (low < 0)
             return false;
         out[i] = (uint8_t)(high << 4 | low);
@@ -53,9 +46,9 @@ bool rsp_reply_is_error(const char *text, int *number, const char **words)
         *words = text + 2;
         return true;
     }
-    if (digit(text[1]) < 0 || digit(text[2]) < 0 || text[3] != '\0')
+    if (text_hex_digit((uint8_t)text[1]) < 0 || text_hex_digit((uint8_t)text[2]) < 0 || text[3] != '\0')
         return false;
-    *number = digit(text[1]) << 4 | digit(text[2]);
+    *number = text_hex_digit((uint8_t)text[1]) << 4 | text_hex_digit((uint8_t)text[2]);
     return true;
 }
 
@@ -112,10 +105,10 @@ bool rsp_reply_stop(const char *text, struct rsp_stop *stop)
 {
     *stop = (struct rsp_stop){0};
     char kind = *text++;
-    if ((kind != 'T' && kind != 'S' && kind != 'W' && kind != 'X') || digit(text[0]) < 0 ||
-        digit(text[1]) < 0)
+    if ((kind != 'T' && kind != 'S' && kind != 'W' && kind != 'X') || text_hex_digit((uint8_t)text[0]) < 0 ||
+        text_hex_digit((uint8_t)text[1]) < 0)
         return false;
-    stop->signal = (unsigned)(digit(text[0]) << 4 | digit(text[1]));
+    stop->signal = (unsigned)(text_hex_digit((uint8_t)text[0]) << 4 | text_hex_digit((uint8_t)text[1]));
     text += 2;
     if (kind == 'W' || kind == 'X') {
         stop->kind = RSP_STOP_ENDED;

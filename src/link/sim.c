@@ -127,6 +127,26 @@ static enum corral_err sim_flash(void *ctx, enum link_flash_op op, uint32_t ap, 
                                op == LINK_FLASH_WRITE ? data : NULL, size, d);
 }
 
+#define FLASH_BLOCK 1024u
+
+/* Of each core: at its own address, and where the core fetches its vectors. */
+static size_t sim_flash_regions(void *ctx, struct link_flash_region *list, size_t room, struct diag *d)
+{
+    const struct sim_link *s = ctx;
+    static const uint32_t starts[] = {BOARD_FLASH_ALIAS, BOARD_FLASH_BASE};
+    size_t n = 0;
+    (void)d;
+    for (unsigned core = 0; core < BOARD_CORES; core++)
+        for (unsigned i = 0; i < 2 && n < room; i++)
+            list[n++] = (struct link_flash_region){
+                .start = starts[i],
+                .size = BOARD_FLASH_SIZE,
+                .block = FLASH_BLOCK,
+                .ap = board_get_config(s->board)->adiv6 ? BOARD_AP6_BASE(core) : core,
+            };
+    return n;
+}
+
 static uint64_t sim_wire_clocks(void *ctx)
 {
     const struct sim_link *s = ctx;
@@ -154,6 +174,7 @@ static const struct link_backend sim_backend = {
     .explain = sim_explain,
     .drive_reset = sim_drive_reset,
     .flash = sim_flash,
+    .flash_regions = sim_flash_regions,
     .wire_clocks = sim_wire_clocks,
     .close = sim_close,
 };

@@ -21,12 +21,6 @@ struct session_server {
     size_t region_count;
 };
 
-/* The board's flash (docs/board.md): at its own address, and where the core fetches its vectors. */
-#define FLASH_ALIAS 0x00000000u
-#define FLASH_BASE  0x08000000u
-#define FLASH_SIZE  (256u * 1024)
-#define FLASH_BLOCK 1024u
-
 /* What the link can program, with the core that sees it. On the link's thread. */
 static enum corral_err ask_regions(struct link *link, void *ctx, struct diag *d)
 {
@@ -39,20 +33,6 @@ static enum corral_err ask_regions(struct link *link, void *ctx, struct diag *d)
                 server->regions[server->region_count++] =
                     (struct gdb_region){found[i].start, found[i].size, found[i].block, core};
     return CORRAL_OK;
-}
-
-static size_t list_regions(struct session_server *server)
-{
-    struct session *s = server->session;
-    struct gdb_region *regions = server->regions;
-    if (!s->is_board) {
-        /* Of any other target no more is known than what the link says: gdb may touch all of it. */
-        session_call(s, ask_regions, server, NULL);
-        return server->region_count;
-    }
-    regions[0] = (struct gdb_region){FLASH_ALIAS, FLASH_SIZE, FLASH_BLOCK, GDB_ALL_CORES};
-    regions[1] = (struct gdb_region){FLASH_BASE, FLASH_SIZE, FLASH_BLOCK, GDB_ALL_CORES};
-    return 2;
 }
 
 /* What `monitor` knows beyond the cores. On the link's thread. */
@@ -124,6 +104,8 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
     }
     server->options = *o;
     server->session = s;
+    /* Of a target of which the link says nothing gdb may touch all memory. */
+    session_call(s, ask_regions, server, NULL);
     struct gdb_server_options options = {
         .thread = s->thread,
         .address = o->address,
@@ -139,7 +121,7 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
                 .restart_channel = config ? config->restart_channel : GROUP_ANY_CHANNEL,
                 .on_detach = o->on_detach,
                 .regions = server->regions,
-                .region_count = list_regions(server),
+                .region_count = server->region_count,
                 .command = monitor,
                 .command_ctx = server},
     };
