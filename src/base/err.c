@@ -45,6 +45,7 @@ static const struct err_entry errors[] = {
     {CORRAL_ERR_ELF, "elf", 1},
     {CORRAL_ERR_NO_SYMBOL, "no-symbol", 1},
     {CORRAL_ERR_CAPTURE, "capture", 1},
+    {CORRAL_ERR_SEQUENCE, "sequence", 1},
 };
 
 static const struct err_entry *err_find(enum corral_err err)

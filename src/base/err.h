@@ -63,6 +63,9 @@ enum corral_err {
 
     /* 180..199: capture and export */
     CORRAL_ERR_CAPTURE = 180, /* a capture file that cannot be read */
+
+    /* 200..219: sequence and pack */
+    CORRAL_ERR_SEQUENCE = 200, /* a debug sequence ended itself: Message(2, ...), a division by 0 */
 };
 
 /* The code's stable short name ("link-down"), for JSON. Never NULL; "unknown" for a number not listed. */

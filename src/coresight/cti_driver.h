@@ -50,6 +50,15 @@ enum cti_refusal cti_why_refused(const struct cti *cti);
  * starting anything. cti_setup then makes the connections. */
 enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigned restart_channel,
                                  struct diag *d);
+/*
+ * Where somebody else programs it (a debug sequence, sheet 13): cti_set_aside before that, so that
+ * cti_teardown knows what to put back; cti_adopt afterwards takes what is there now as set up: on, halted and
+ * debug request on one channel, which becomes *halt_channel; the restart output on another one,
+ * *restart_channel, or CTI_NO_CHANNEL. Writes nothing. CORRAL_ERR_CTI_UNUSABLE with the reason where it is
+ * not so.
+ */
+enum corral_err cti_set_aside(struct cti *cti, struct diag *d);
+enum corral_err cti_adopt(struct cti *cti, unsigned *halt_channel, unsigned *restart_channel, struct diag *d);
 /* Put back what cti_setup found. Where that fails (the link) it stays owed: the next call tries again, set up
  * or not, and the next cti_setup keeps it in mind. */
 enum corral_err cti_teardown(struct cti *cti, struct diag *d);

@@ -38,7 +38,7 @@ const char *group_why_text(enum group_why why);
 
 struct group_member {
     const char *name;          /* the core's */
-    enum group_mechanism halt; /* GROUP_MECHANISM_CTI, _SOFTWARE or _STUB */
+    enum group_mechanism halt; /* GROUP_MECHANISM_CTI, _SEQUENCE, _SOFTWARE or _STUB */
     enum group_mechanism run;  /* likewise */
     enum group_why halt_why;   /* GROUP_WHY_NONE with halt by cti */
     enum group_why run_why;    /* GROUP_WHY_NONE with run by cti */
@@ -92,6 +92,27 @@ enum corral_err group_set_channels(struct group *g, int halt, int restart, struc
 bool group_channels(const struct group *g, int *halt, int *restart);
 
 /*
+ * Debug sequences of a pack in place of our own register accesses (the seed's proposal; cross-trigger sheet
+ * 13.14 to 13.17): what group_enable_sync and everything after it then does for members that have them.
+ * `sequences` must outlive the group, NULL takes them away. While sync is off only. Each function may be
+ * NULL: then Corral's own way. They run on the link's thread, and return within a bounded time.
+ */
+struct group_sequences {
+    void *ctx;
+    bool (*has)(void *ctx, size_t core); /* false: this member is set up and asked our own way */
+    /* DebugCoreSetup: of each member with `has`, once more where reading back shows that it did not hold. */
+    enum corral_err (*set_up)(void *ctx, size_t core, struct diag *d);
+    /* ProcessorStart: once a group start, on the first member in order from the leader, all others made ready
+     * before. */
+    enum corral_err (*start)(void *ctx, size_t core, struct diag *d);
+    enum corral_err (*stop)(void *ctx, size_t core, struct diag *d); /* ProcessorStop of the leader */
+    /* ProcessorHaltAcknowledge: of each member, once all have halted, and again before a start where its
+     * request is asserted. */
+    enum corral_err (*acknowledge)(void *ctx, size_t core, struct diag *d);
+};
+enum corral_err group_use_sequences(struct group *g, const struct group_sequences *sequences, struct diag *d);
+
+/*
  * Use cross triggers from now on, for every member that can be joined to another one: sets their CTIs up in
  * the safe order with read-back. Others are halted and started by themselves; group_get_member says why and a
  * remark too. Where no two members can be joined the call still succeeds, every member is reached by
@@ -103,7 +124,8 @@ enum corral_err group_enable_sync(struct group *g, struct diag *d);
 /* Acknowledge, put every CTI back as it was found. */
 enum corral_err group_disable_sync(struct group *g, struct diag *d);
 bool group_sync_enabled(const struct group *g);
-/* CTI when at least two members are joined by cross triggers; STUB when all share one gdb stub. */
+/* CTI when at least two members are joined by cross triggers, SEQUENCE when that is done by debug sequences;
+ * STUB when all share one gdb stub. */
 enum group_mechanism group_mechanism(const struct group *g);
 
 /*

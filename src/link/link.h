@@ -23,6 +23,7 @@ enum link_cap {
     LINK_CAP_DAP = 1 << 1,  /* DP and AP register accesses */
     LINK_CAP_WIRE = 1 << 2, /* wire_clocks is meaningful */
     LINK_CAP_WIDE = 1 << 3, /* memory above 4 GiB, where the AP has such addresses (CFG.LA) */
+    LINK_CAP_RAW = 1 << 4,  /* link_raw */
 };
 
 /* AP numbers that no port uses: ADIv5 ends at 255, ADIv6 bases are multiples of 4096. They stand for APs that
@@ -96,6 +97,31 @@ uint64_t link_wire_clocks(const struct link *link);     /* SWCLK cycles so far; 
 #define LINK_NO_DEADLINE INT64_MAX
 void link_set_deadline(struct link *link, int64_t when);
 bool link_deadline_passed(const struct link *link);
+
+/*
+ * The probe's wires themselves, as the functions of CMSIS debug sequences want them (cross-trigger
+ * sheet 4.7). On a link that keeps no wires (the virtual board in this process, dry) they do what a target
+ * would see of them. What is cached of the port is forgotten. Writes before it have reached the target when
+ * it begins.
+ */
+enum link_raw_op {
+    LINK_RAW_PINS,  /* `out` onto the pins of `select`, then wait until they read so, at most wait_us (up to
+                       3 s): bits SWCLK 0, SWDIO 1, TDI 2, TDO 3, nTRST 5, nRESET 7. in = all pins then;
+                       0xFFFFFFFF where they cannot be read */
+    LINK_RAW_CLOCK, /* out = Hz */
+    LINK_RAW_SWJ,   /* `bits` (1..64) of `out` on SWDIO/TMS, LSB first */
+    LINK_RAW_JTAG,  /* `bits` cycles with TMS at `select` & 1, TDI from `out`; in = TDO */
+    LINK_RAW_ABORT, /* DP ABORT = out */
+};
+struct link_raw {
+    enum link_raw_op op;
+    unsigned bits;
+    uint32_t select, wait_us;
+    uint64_t out, in;
+};
+/* CORRAL_ERR_UNSUPPORTED, and nothing sent, on a link without LINK_CAP_RAW or this op: link_can_raw tells. */
+enum corral_err link_raw(struct link *link, struct link_raw *raw, struct diag *d);
+bool link_can_raw(const struct link *link, enum link_raw_op op);
 
 /* Pull the target's reset line (nRESET) low or let it go. CORRAL_ERR_UNSUPPORTED on a link without one. */
 enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *d);

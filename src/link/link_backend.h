@@ -33,6 +33,9 @@ struct link_backend {
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
     /* Optional: the reset line, see link_drive_reset. */
     enum corral_err (*drive_reset)(void *ctx, bool asserted, struct diag *d);
+    /* Optional: see link_raw; `raws` has bit 1 << op of each op that there is. */
+    enum corral_err (*raw)(void *ctx, struct link_raw *raw, struct diag *d);
+    unsigned raws;
     /* Optional: no wait for a peer is to last beyond host_clock time `when` (link_set_deadline). */
     void (*set_deadline)(void *ctx, int64_t when);
     /* Optional: accesses were refused because that time had passed. */
