@@ -194,7 +194,9 @@ struct sequence_format_argument {
     uint64_t number;
 };
 #define SEQUENCE_MESSAGE_MAX 1024 /* bytes of a message with the NUL; longer ones end in "..." */
-/* How many arguments it takes; unknown specifiers are copied as they are and counted. */
+/* How many arguments it must have; unknown specifiers are copied as they are and counted. A letter behind the
+ * '%' (`%d`) stands for an argument, so that those behind it find theirs, but does not demand one: up to this
+ * many and *unknown more are no mistake. */
 unsigned sequence_format_arguments(const char *format, size_t size, unsigned *unknown);
 /* Is argument number `i` (from 0) for %s? */
 bool sequence_format_wants_string(const char *format, size_t size, unsigned i);
