@@ -54,7 +54,7 @@ static struct cs_topology *scan_link(const struct cli *cli, struct diag *d)
     const char *words = session_link_words(cli->link, config);
     struct link *link =
         session_open_wire(words, cli->clock_hz, &cli->wire, cli->timeout_ns, config, &clock, d);
-    struct target_hints *hints = link ? target_hints_new(config, d) : NULL;
+    struct target_hints *hints = link ? target_hints_new(config, NULL, d) : NULL;
     struct scanning scanning = {.mode = session_connect_mode(words, &cli->wire, config),
                                 .hints = hints ? target_hints_get(hints) : NULL};
     if (hints && cli->timeout_ns > 0)

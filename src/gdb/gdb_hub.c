@@ -462,6 +462,11 @@ static enum corral_err add_domain(struct gdb_hub *hub, size_t first, size_t coun
         hub->cores[first + i].member = i;
     }
     hub->domain_count++;
+    if (hub->options.sequences && hub->sync) { /* then this is the one domain: members are cores */
+        enum corral_err err = group_use_sequences(domain->group, hub->options.sequences, d);
+        if (err)
+            return err;
+    }
     return group_set_channels(domain->group, hub->options.halt_channel, hub->options.restart_channel, d);
 }
 
@@ -528,7 +533,7 @@ struct gdb_hub *gdb_hub_new(const struct gdb_hub_options *options, struct diag *
     enum corral_err err = make_domains(hub, d);
     /* What a tool left that ended without detaching would look like stops of ours. */
     for (size_t i = 0; i < hub->domain_count && !err; i++) {
-        err = hub->sync ? group_repair(hub->domains[i].group, NULL, d) : CORRAL_OK;
+        err = hub->sync && !hub->options.looked ? group_repair(hub->domains[i].group, NULL, d) : CORRAL_OK;
         tell_remarks(hub, &hub->domains[i]);
     }
     if (!err)

@@ -45,9 +45,11 @@ struct gdb_flash {
 struct gdb_hub_options {
     struct core *const *cores; /* at most EVENT_MAX_CORES */
     size_t count;
-    struct event_bus *bus;             /* halts, runs and what is said to nobody else; may be NULL */
-    const char *stream;                /* of those events */
-    bool sync;                         /* halt and run through cross triggers */
+    struct event_bus *bus;                   /* halts, runs and what is said to nobody else; may be NULL */
+    const char *stream;                      /* of those events */
+    bool sync;                               /* halt and run through cross triggers */
+    const struct group_sequences *sequences; /* with sync; NULL = none */
+    bool looked;                             /* for leftovers (group_repair), by who made the options */
     bool one_inferior;                 /* there is a port for all cores: they are one domain in any case */
     int halt_channel, restart_channel; /* GROUP_ANY_CHANNEL = choose */
     enum gdb_on_detach on_detach;

@@ -585,6 +585,13 @@ static enum corral_err free_hub(struct link *link, void *ctx, struct diag *d)
     return gdb_hub_free(hub, d);
 }
 
+static unsigned port_for(const struct gdb_server_options *o, size_t core)
+{
+    if (o->ports)
+        return o->ports[core];
+    return o->port ? o->port + (unsigned)core : 0;
+}
+
 struct gdb_server *gdb_server_start(const struct gdb_server_options *options, struct diag *d)
 {
     struct diag own = DIAG_INIT;
@@ -603,7 +610,7 @@ struct gdb_server *gdb_server_start(const struct gdb_server_options *options, st
     s->wake.data = s;
     enum corral_err err = CORRAL_OK;
     for (size_t i = 0; i < options->hub.count && !err; i++)
-        err = listen_on(s, options->port ? options->port + (unsigned)i : 0, d);
+        err = listen_on(s, port_for(options, i), d);
     if (!err && options->all)
         err = listen_on(s, options->all_port, d);
     if (!err)

@@ -19,10 +19,11 @@ struct gdb_server;
 struct gdb_server_options {
     struct link_thread *thread; /* must outlive the server */
     struct gdb_hub_options hub;
-    const char *address; /* to listen on; NULL = 127.0.0.1 */
-    unsigned port;       /* of core 0, the others follow; 0 = any free ones */
-    bool all;            /* also a port for all cores */
-    unsigned all_port;   /* 0 = any free one */
+    const char *address;   /* to listen on; NULL = 127.0.0.1 */
+    unsigned port;         /* of core 0, the others follow; 0 = any free ones */
+    const uint16_t *ports; /* one for each core instead; NULL = as `port` says */
+    bool all;              /* also a port for all cores */
+    unsigned all_port;     /* 0 = any free one */
 };
 
 struct gdb_server_report {

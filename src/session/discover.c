@@ -24,16 +24,22 @@ static const struct config_core *config_of(const struct session *s, uint32_t ap)
 const char *session_core_label(const struct session *s, unsigned ap, char out[SESSION_LABEL_MAX])
 {
     const struct config_core *config = config_of(s, ap);
+    const struct pack_processor *processor = session_pack_processor(s, ap);
     if (config)
         snprintf(out, SESSION_LABEL_MAX, "%s", config->name);
+    else if (processor && processor->pname[0])
+        snprintf(out, SESSION_LABEL_MAX, "%s", processor->pname);
     else
         snprintf(out, SESSION_LABEL_MAX, "core%u", ap);
     return out;
 }
 
-static const char *name_of(const struct config_core *config, const struct cs_core *found)
+/* corral.yml's name before the description's before ours. */
+static const char *name_of(const struct session *s, const struct cs_core *found)
 {
-    return config ? config->name : found->name;
+    const struct config_core *config = config_of(s, found->ap);
+    const struct pack_processor *processor = session_pack_processor(s, found->ap);
+    return config ? config->name : processor && processor->pname[0] ? processor->pname : found->name;
 }
 
 static bool is_wanted(const struct session *s, const char *name)
@@ -69,8 +75,8 @@ static enum corral_err open_one_core(struct session *s, struct link *link, const
     if (config && config->hz)
         hz = (uint32_t)config->hz;
     struct cti *cti = found->stub ? NULL : open_cti(link, found);
-    struct core *core = found->stub ? core_gdb_stub_open(link, found->ap, name_of(config, found), hz, d)
-                                    : core_cortex_m_open(link, found->ap, name_of(config, found), hz, cti, d);
+    struct core *core = found->stub ? core_gdb_stub_open(link, found->ap, name_of(s, found), hz, d)
+                                    : core_cortex_m_open(link, found->ap, name_of(s, found), hz, cti, d);
     if (!core) {
         cti_close(cti);
         return d->code;
@@ -100,15 +106,12 @@ static enum corral_err check_names(const struct session *s, const struct cs_topo
     for (size_t i = 0; i < s->options.core_name_count; i++) {
         bool there = false;
         for (size_t k = 0; k < t->core_count; k++)
-            there |=
-                strcmp(name_of(config_of(s, t->cores[k].ap), &t->cores[k]), s->options.core_names[i]) == 0;
+            there |= strcmp(name_of(s, &t->cores[k]), s->options.core_names[i]) == 0;
         if (!there) {
             diag_set(d, CORRAL_ERR_USAGE, "there is no core '%s'", s->options.core_names[i]);
             if (t->core_count)
-                diag_hint(
-                    d, "the first is %s and the last %s; see 'corral scan'",
-                    name_of(config_of(s, t->cores[0].ap), &t->cores[0]),
-                    name_of(config_of(s, t->cores[t->core_count - 1].ap), &t->cores[t->core_count - 1]));
+                diag_hint(d, "the first is %s and the last %s; see 'corral scan'", name_of(s, &t->cores[0]),
+                          name_of(s, &t->cores[t->core_count - 1]));
             return CORRAL_ERR_USAGE;
         }
     }
@@ -141,7 +144,8 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
     return CORRAL_OK;
 }
 
-/* corral.yml's ELF, else the image that the virtual board runs. */
+/* corral.yml's ELF, else the description's where it has been built, else the image that the virtual board
+ * runs. */
 static enum corral_err open_symbols(struct session *s, size_t core, struct diag *d)
 {
     uint32_t ap = core_ap(s->cores[core]);
@@ -150,6 +154,12 @@ static enum corral_err open_symbols(struct session *s, size_t core, struct diag 
         s->symbols[core] = symbol_open(config->elf, d);
         return s->symbols[core] ? CORRAL_OK : d->code;
     }
+    const char *described = session_pack_program(s, core);
+    struct diag why = DIAG_INIT;
+    if (described && (s->symbols[core] = symbol_open(described, &why)))
+        return CORRAL_OK;
+    if (described)
+        session_pack_note(s, why.message);
     size_t of_board = session_board_core(s, ap);
     if (of_board < LINK_SIM_CORES) {
         s->symbols[core] = s->images[of_board];
@@ -199,15 +209,17 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
     s->is_board = link_sim_get_info(link, &s->board);
     cs_topology_free(s->topology); /* of a try before */
     s->topology = NULL;
-    struct target_hints *hints = target_hints_new(s->options.config, d);
+    struct target_hints *hints = target_hints_new(s->options.config, session_pack_for_target(s), d);
     struct cs_topology *t = s->topology = hints ? cs_scan(link, target_hints_get(hints), d) : NULL;
     target_hints_free(hints);
     if (!t)
         return d->code;
-    enum corral_err err = check_names(s, t, d);
+    enum corral_err err = session_pack_bind(s, d);
+    if (err == CORRAL_OK)
+        err = check_names(s, t, d);
     for (size_t i = 0; i < t->core_count && s->core_count < SESSION_MAX_CORES && err == CORRAL_OK; i++)
-        if ((t->cores[i].cortex_m || t->cores[i].stub) &&
-            is_wanted(s, name_of(config_of(s, t->cores[i].ap), &t->cores[i])))
+        if ((t->cores[i].cortex_m || t->cores[i].stub) && session_pack_knows(s, t->cores[i].ap) &&
+            is_wanted(s, name_of(s, &t->cores[i])))
             err = open_one_core(s, link, &t->cores[i], d);
     if (err == CORRAL_OK && s->core_count == 0)
         err = no_core(s, link, d);
@@ -218,5 +230,7 @@ enum corral_err session_discover(struct link *link, void *ctx, struct diag *d)
     if (err != CORRAL_OK)
         return err;
     s->group = group_new(s->cores, s->core_count, s->bus, "group");
-    return s->group ? CORRAL_OK : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (!s->group)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    return session_pack_start(s, link, d);
 }

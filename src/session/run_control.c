@@ -143,7 +143,7 @@ static enum corral_err do_repair(struct link *link, void *ctx, struct diag *d)
 enum corral_err session_repair(struct session *s, size_t *repaired, struct diag *d)
 {
     struct run_control r = {.s = s};
-    enum corral_err err = session_call(s, do_repair, &r, d);
+    enum corral_err err = session_pack_has_repaired(s) ? CORRAL_OK : session_call(s, do_repair, &r, d);
     if (repaired)
         *repaired = r.repaired;
     return err;
@@ -216,8 +216,10 @@ enum corral_err session_member(struct session *s, size_t core, struct group_memb
 static enum corral_err do_detach(struct link *link, void *ctx, struct diag *d)
 {
     struct run_control *r = ctx;
-    (void)link;
-    return group_detach(r->s->group, r->leave_halted, d);
+    struct diag why = DIAG_INIT;
+    enum corral_err err = group_detach(r->s->group, r->leave_halted, d);
+    diag_keep_first(&err, d, session_pack_leave(r->s, link, r->leave_halted, &why), &why);
+    return err;
 }
 
 enum corral_err session_detach(struct session *s, bool leave_halted, struct diag *d)
@@ -228,7 +230,9 @@ enum corral_err session_detach(struct session *s, bool leave_halted, struct diag
     session_pcsr_close(s, NULL);
     s->detached = true;
     struct run_control r = {.s = s, .leave_halted = leave_halted};
-    return link_thread_call(s->thread, LINK_PRIO_HALT, do_detach, &r, d);
+    enum corral_err err = link_thread_call(s->thread, LINK_PRIO_HALT, do_detach, &r, d);
+    session_pack_tell(s);
+    return err;
 }
 
 struct variable {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pack's debug sequences on a session's link: which processor is which core, which access port a sequence
- * means, and the order of sheet 4.9. Cross-trigger sheet 4.6 to 4.9, 13.
+ * A pack's debug sequences on a link: which access port a sequence means, what its accesses are there, and
+ * the order of connecting and leaving. Cross-trigger sheet 4.6 to 4.9; case C37.
  *
- * Everything but _new and _free runs on the link's thread.
+ * Everything but _new, _free and the questions runs on the link's thread.
  */
 #ifndef CORRAL_SESSION_SEQUENCES_H
 #define CORRAL_SESSION_SEQUENCES_H
@@ -16,38 +16,56 @@
 struct sequences;
 
 struct sequences_options {
-    const struct pack_device *device; /* must outlive it */
-    struct sequence_program *program; /* of the device; likewise, and is changed by --var */
-    struct event_bus *bus;            /* NULL = none; accesses and messages are events on stream "sequence" */
-    bool trace;                       /* each access an event */
-    bool sync;                        /* __options bit 0 */
-    enum pack_protocol protocol;      /* of the link; PACK_PROTOCOL_ANY = what the device says, else SWD */
-    uint64_t connection;              /* __connection: 1 debug, 2 flash; sheet 4.6 */
-    const atomic_bool *stop;          /* may be NULL */
-    int64_t timeout_ns;               /* over one sequence; 0 or less = the interpreter's own */
-    /* A sentence for people: Message(0 and 1), what is odd at run time. On the link's thread. May be NULL. */
+    const struct pack_device *device;       /* must outlive it */
+    const struct sequence_program *program; /* of the device; likewise */
+    struct event_bus *bus;                  /* NULL = none; else accesses and messages are events there */
+    bool trace;                             /* each access an event */
+    bool sync;                              /* __options bit 0 */
+    enum pack_protocol protocol; /* of the link; PACK_PROTOCOL_ANY = what the device says, else SWD */
+    uint64_t connection;         /* __connection: 1 debug, 2 flash, ... (sheet 4.6) */
+    bool tolerant;               /* connecting and leaving go on past a sequence that failed, and say so */
+    const atomic_bool *stop;     /* may be NULL */
+    int64_t timeout_ns;          /* over one sequence; 0 or less = the interpreter's own */
+    /* A sentence for people: what Message() says, what is odd at run time, what was left out. May be NULL. */
     void (*say)(void *ctx, enum sequence_message kind, const char *sentence);
     void *ctx;
 };
+#define SEQUENCES_STREAM "sequence"
+
+/* NULL with *d set: memory. */
 struct sequences *sequences_new(const struct sequences_options *options, struct diag *d);
 void sequences_free(struct sequences *s); /* NULL is allowed */
 
-/* Access ports behind others get their numbers on this link (link_add_nested_ap). Before the first run. */
-enum corral_err sequences_prepare(struct sequences *s, struct link *link, struct diag *d);
-/* The AP of a processor on the link: a number (ADIv5) or base (ADIv6), or that of one behind another. False
- * for an __apid that is not declared. */
-bool sequences_ap_of(const struct sequences *s, const struct pack_processor *processor, uint32_t *ap);
+/* The processor that is meant where a sequence is for all of them: start-pname, else the first. NULL without
+ * one. */
+const struct pack_processor *sequences_start_processor(const struct pack_device *device);
+/*
+ * An access port on a link: its number (ADIv5), base address (ADIv6), or LINK_NESTED_FIRST and up for one
+ * that is behind another. False for an __apid that is not declared, or whose address no link can reach.
+ */
+bool sequences_ap_of_id(const struct pack_device *device, uint32_t id, uint32_t *ap);
+bool sequences_ap_of(const struct pack_device *device, const struct pack_processor *processor, uint32_t *ap);
 
-/* One sequence for processor `pname` (NULL = none named). As sequence_run. */
+/* One sequence for processor `pname` (NULL = the start processor). As sequence_run. */
 enum corral_err sequences_run(struct sequences *s, struct link *link, const char *name, const char *pname,
                               struct sequence_result *result, struct diag *d);
+/* Does the file itself have a usable sequence of this name for the processor? */
+bool sequences_has(const struct sequences *s, const char *name, const char *pname);
 void sequences_set_sync(struct sequences *s, bool on);
 
-/* DebugPortSetup, then DebugPortStart and DebugDeviceUnlock; a link whose server owns the port (openocd:,
- * gdb:) is left as it is, unless the pack itself has a sequence for it. */
+/*
+ * DebugPortSetup, DebugPortStart of each debug port, DebugDeviceUnlock. Where the link's server owns the
+ * wires (no LINK_CAP_RAW) the port is set up already: that is left to it, and said where the pack has its
+ * own. A sequence with errors is left out, and that is said; one that fails is the result.
+ */
 enum corral_err sequences_connect(struct sequences *s, struct link *link, struct diag *d);
-/* DebugCoreStart of each processor, then what of DebugCoreStop and DebugPortStop on leaving. */
-enum corral_err sequences_start_cores(struct sequences *s, struct link *link, struct diag *d);
+/* DebugCoreStop of processor `pname`, where the pack has one: what the default does, core_detach has done. */
+enum corral_err sequences_stop_core(struct sequences *s, struct link *link, const char *pname,
+                                    struct diag *d);
+/* DebugPortStop. */
 enum corral_err sequences_disconnect(struct sequences *s, struct link *link, struct diag *d);
+/* As sequences_run, but one that has errors is left out and said; with `tolerant` one that fails, too. */
+enum corral_err sequences_run_usable(struct sequences *s, struct link *link, const char *name,
+                                     const char *pname, struct diag *d);
 
 #endif

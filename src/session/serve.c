@@ -117,6 +117,8 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
                 .bus = s->bus,
                 .stream = "group",
                 .sync = o->sync,
+                .sequences = session_pack_sequences(s),
+                .looked = session_pack_has_repaired(s),
                 .halt_channel = config ? config->halt_channel : GROUP_ANY_CHANNEL,
                 .restart_channel = config ? config->restart_channel : GROUP_ANY_CHANNEL,
                 .on_detach = o->on_detach,
@@ -125,6 +127,9 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
                 .command = monitor,
                 .command_ctx = server},
     };
+    uint16_t ports[SESSION_MAX_CORES];
+    if (o->described_ports && session_pack_ports(s, ports))
+        options.ports = ports;
     bool has_flash = false;
     if (session_call(s, ask_flash, &has_flash, NULL) == CORRAL_OK && has_flash)
         options.hub.flash = (struct gdb_flash){flash_erase, flash_write, flash_done, s};

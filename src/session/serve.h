@@ -10,10 +10,11 @@
 #include "session/session.h"
 
 struct session_serve_options {
-    const char *address; /* to listen on; NULL = 127.0.0.1 */
-    unsigned port;       /* of the first core; 0 = any free ones */
-    bool all;            /* also a port for all cores as threads */
-    unsigned all_port;   /* 0 = any free one */
+    const char *address;  /* to listen on; NULL = 127.0.0.1 */
+    unsigned port;        /* of the first core, unless there are `ports`; 0 = any free ones */
+    bool described_ports; /* those that the description of the device gives, where it gives any */
+    bool all;             /* also a port for all cores as threads */
+    unsigned all_port;    /* 0 = any free one */
     bool sync;
     enum gdb_on_detach on_detach;
     /* `monitor log level N`: called on the link's thread; may be NULL. */

@@ -86,7 +86,7 @@ struct session *session_open(const struct session_options *options, struct diag 
         link_close(link);
         goto fail;
     }
-    if (session_call(s, session_open_images, s, d) != CORRAL_OK)
+    if (session_call(s, session_open_images, s, d) != CORRAL_OK || session_pack_open(s, d) != CORRAL_OK)
         goto fail;
     return s;
 fail:
@@ -95,25 +95,32 @@ fail:
 }
 
 struct connecting {
+    struct session *s;
     enum connect_mode mode;
     const struct cs_hints *hints;
     char note[CONNECT_NOTE];
 };
 
+/* A pack's sequences set the port up first; where the core would lock it, with the reset line held. */
 static enum corral_err do_connect(struct link *link, void *ctx, struct diag *d)
 {
     struct connecting *c = ctx;
-    return connect_target(link, c->mode, c->hints, c->note, d);
+    enum corral_err err = CORRAL_OK;
+    if (c->s->pack && c->mode == CONNECT_UNDER_RESET)
+        err = link_drive_reset(link, true, d);
+    if (!err)
+        err = session_pack_connect(link, c->s, d);
+    return err ? err : connect_target(link, c->mode, c->hints, c->note, d);
 }
 
 enum corral_err session_come_to_target(struct session *s, struct diag *d)
 {
     const struct config *config = s->options.config;
-    struct connecting c = {.mode = session_connect_mode(s->options.link, &s->options.wire, config)};
+    struct connecting c = {.s = s, .mode = session_connect_mode(s->options.link, &s->options.wire, config)};
     if (s->came)
         return CORRAL_OK;
     s->came = true;
-    struct target_hints *hints = target_hints_new(config, d);
+    struct target_hints *hints = target_hints_new(config, session_pack_for_target(s), d);
     if (!hints)
         return d ? d->code : CORRAL_ERR_NO_MEMORY;
     c.hints = target_hints_get(hints);
@@ -121,6 +128,7 @@ enum corral_err session_come_to_target(struct session *s, struct diag *d)
     target_hints_free(hints);
     if (c.note[0] && s->options.wire.note)
         s->options.wire.note(s->options.wire.ctx, c.note);
+    session_pack_tell(s);
     return err;
 }
 
@@ -169,6 +177,7 @@ enum corral_err session_connect(struct session *s, struct diag *d)
     if (session_call(s, ask_caps, s, NULL) == CORRAL_OK && !(s->caps & LINK_CAP_DAP) && !s->has_stub)
         return check_no_cores(s, d);
     enum corral_err err = session_call(s, session_discover, s, d);
+    session_pack_tell(s);
     return err == CORRAL_OK ? session_capture_cores(s, d) : err;
 }
 
@@ -176,9 +185,11 @@ static enum corral_err close_cores(struct link *link, void *ctx, struct diag *d)
 {
     struct session *s = ctx;
     enum corral_err err = CORRAL_OK;
-    (void)link;
-    if (s->group && !s->detached)
+    if (s->group && !s->detached) {
         err = group_detach(s->group, false, d);
+        struct diag why = DIAG_INIT;
+        diag_keep_first(&err, d, session_pack_leave(s, link, false, &why), &why);
+    }
     group_free(s->group);
     s->group = NULL;
     for (size_t i = 0; i < s->core_count; i++)
@@ -199,6 +210,7 @@ enum corral_err session_close(struct session *s)
         tell_of_log(s);
     }
     link_thread_stop(s->thread);
+    session_pack_close(s);
     session_profile_close(s);
     session_logs_close(s);
     session_clocks_close(s);

@@ -23,6 +23,8 @@
 #define SESSION_MAX_CORES EVENT_MAX_CORES
 
 struct config;
+struct pack_device;
+struct sequence_program;
 struct session;
 
 /*
@@ -71,6 +73,17 @@ struct session_options {
     int listen_port;       /* -1 = PROF_PORT, 0 = any free one */
     int64_t timeout_ns;    /* for each operation on the target, in host_clock time; <= 0 = none but its own */
     struct event_bus *bus; /* never NULL; must outlive the session */
+    /*
+     * A device's description (pack/pack.h), and its sequences compiled; NULL = none. Must outlive the
+     * session. Cores are then its processors, under their Pnames unless corral.yml names them; the port and
+     * the cores are come to, and left, by its sequences, and where it has those for cross triggers
+     * session_set_sync uses them. Sentences about it go to wire.note.
+     */
+    const struct pack_device *pack;
+    const struct sequence_program *program;
+    bool pack_sync;          /* cross triggers will be asked for: __options bit 0, DebugCoreSetup at once */
+    bool trace_sequences;    /* each access of a sequence is an event */
+    const atomic_bool *stop; /* ends a sequence; may be NULL */
 };
 
 /* Opens the link and its thread and starts the collector; the target is not touched yet, so that sinks and

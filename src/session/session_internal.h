@@ -6,6 +6,7 @@
 #include "clock/clock_domain.h"
 #include "clock/clock_unwrap.h"
 #include "coresight/rom_table.h"
+#include "pack/pack.h"
 #include "prof/pcsr.h"
 #include "prof/records.h"
 #include "session/config.h"
@@ -82,6 +83,7 @@ struct session {
     struct core *cores[SESSION_MAX_CORES];
     struct cs_topology *topology;    /* what discovery found, or NULL */
     size_t found[SESSION_MAX_CORES]; /* a core's place in it */
+    struct session_pack *pack;       /* NULL without a description of the device */
     struct symbol_index *symbols[SESSION_MAX_CORES];
     struct symbol_index *images[LINK_SIM_CORES]; /* of the board's programs, until a core takes it over */
     struct group *group;
@@ -125,6 +127,36 @@ size_t session_board_core(const struct session *s, uint32_t ap);
 /* discover.c: on the link's thread; ctx is the session */
 enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d); /* before the board runs */
 enum corral_err session_discover(struct link *link, void *ctx, struct diag *d);
+
+/* session_pack.c: nothing of it does anything without a description. On the link's thread but for the first
+ * and last two. */
+enum corral_err session_pack_open(struct session *s, struct diag *d);
+/* The description where it is one of this target: the virtual board is none of the devices there are. */
+const struct pack_device *session_pack_for_target(const struct session *s);
+/* DebugPortSetup and what follows it, before anything else touches the target. */
+enum corral_err session_pack_connect(struct link *link, void *ctx, struct diag *d);
+/* Once the topology is known: which processor is which core. */
+enum corral_err session_pack_bind(struct session *s, struct diag *d);
+/* The processor on this access port; NULL = none, or there is no description. */
+const struct pack_processor *session_pack_processor(const struct session *s, uint32_t ap);
+/* Is the core on this access port one of those that are described (or is nothing described)? */
+bool session_pack_knows(const struct session *s, uint32_t ap);
+/* Once the cores are open: DebugCoreSetup, DebugCoreStart; and the group gets to know of the sequences. */
+enum corral_err session_pack_start(struct session *s, struct link *link, struct diag *d);
+/* For a group of all the session's cores: what it does by sequences. NULL = nothing. */
+const struct group_sequences *session_pack_sequences(const struct session *s);
+/* After group_detach. */
+enum corral_err session_pack_leave(struct session *s, struct link *link, bool leave_halted, struct diag *d);
+/* The gdb ports that the description gives its processors, one for each core: those that it does not name get
+ * the next free numbers. False where it gives none. */
+bool session_pack_ports(const struct session *s, uint16_t ports[SESSION_MAX_CORES]);
+/* The program that the description names for a core, or NULL; whether it must be readable is the caller's. */
+const char *session_pack_program(const struct session *s, size_t core);
+/* Leftovers have been looked for: what is there now may be ours. */
+bool session_pack_has_repaired(const struct session *s);
+void session_pack_note(struct session *s, const char *sentence); /* to be told */
+void session_pack_tell(struct session *s); /* what was to be said, on the caller's thread */
+void session_pack_close(struct session *s);
 
 /* profile.c */
 enum corral_err session_profile_open(struct session *s, struct diag *d);

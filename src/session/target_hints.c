@@ -7,16 +7,13 @@
 
 #include <stdlib.h>
 
-#include "pack/sdf.h"
+#include "session/sequences.h"
 
-_Static_assert(CONFIG_MAX_APS + SDF_MAX_APS <= CS_MAX_HINTS, "all APs are looked at");
-_Static_assert(CONFIG_MAX_CORES + SDF_MAX_CORES <= CS_MAX_HINTS, "all cores are looked at");
-_Static_assert(CONFIG_MAX_PATCHES <= CS_MAX_HINTS, "all patches are looked at");
-
+/* Room for all there can be: discovery says where that is more than it looks at (CS_MAX_HINTS). */
 struct target_hints {
-    struct cs_ap_hint aps[CS_MAX_HINTS];
-    struct cs_patch patches[CS_MAX_HINTS];
-    struct cs_core_hint cores[CS_MAX_HINTS];
+    struct cs_ap_hint aps[CONFIG_MAX_APS + 2 * SDF_MAX_APS + PACK_MAX_APS + PACK_MAX_PROCESSORS];
+    struct cs_patch patches[CONFIG_MAX_PATCHES + PACK_MAX_PATCHES];
+    struct cs_core_hint cores[CONFIG_MAX_CORES + 2 * SDF_MAX_CORES];
     struct cs_hints hints;
 };
 
@@ -77,7 +74,39 @@ static void take_sdf(struct target_hints *h, const struct sdf *sdf)
     }
 }
 
-struct target_hints *target_hints_new(const struct config *config, struct diag *d)
+static void take_patch(struct target_hints *h, const struct pack_device *pack, const struct pack_patch *patch)
+{
+    uint32_t ap = patch->ap;
+    if (patch->by_id && !sequences_ap_of_id(pack, patch->ap, &ap))
+        return;
+    h->patches[h->hints.patch_count++] = (struct cs_patch){.ap_register = patch->ap_register,
+                                                           .ap = ap,
+                                                           .address = patch->address,
+                                                           .value = patch->value,
+                                                           .mask = patch->mask};
+}
+
+/* Its access ports, where it lists them; in the older form those of its processors, if they are said. */
+static void take_pack(struct target_hints *h, const struct pack_device *pack)
+{
+    for (size_t i = 0; i < pack->ap_count; i++) {
+        const struct pack_access_port *port = &pack->aps[i];
+        struct cs_ap_hint hint = {.nested = port->has_parent, .address = port->address};
+        if (sequences_ap_of_id(pack, port->id, &hint.ap) &&
+            (!port->has_parent || sequences_ap_of_id(pack, port->parent, &hint.parent)))
+            add_ap(h, &hint);
+    }
+    for (size_t i = 0; !pack->ap_count && i < pack->processor_count; i++)
+        if (pack->processors[i].ap_said)
+            add_ap(h, &(struct cs_ap_hint){.ap = pack->processors[i].ap});
+    for (size_t i = 0; i < pack->patch_count; i++)
+        take_patch(h, pack, &pack->patches[i]);
+    if (pack->sdf)
+        take_sdf(h, pack->sdf);
+}
+
+struct target_hints *target_hints_new(const struct config *config, const struct pack_device *pack,
+                                      struct diag *d)
 {
     struct target_hints *h = calloc(1, sizeof(*h));
     if (!h) {
@@ -95,6 +124,8 @@ struct target_hints *target_hints_new(const struct config *config, struct diag *
         take_sdf(h, sdf);
         sdf_free(sdf);
     }
+    if (pack)
+        take_pack(h, pack);
     h->hints.aps = h->aps;
     h->hints.patches = h->patches;
     h->hints.cores = h->cores;

@@ -53,7 +53,7 @@ static void check_config(const struct config *c)
 static void check_hints(const struct config *c)
 {
     struct diag d = DIAG_INIT;
-    struct target_hints *h = c->sdf ? NULL : target_hints_new(c, &d);
+    struct target_hints *h = c->sdf ? NULL : target_hints_new(c, NULL, &d);
     if (!h)
         return;
     const struct cs_hints *hints = target_hints_get(h);

@@ -46,7 +46,7 @@ static void test_target(void **state)
 
     struct diag d = DIAG_INIT;
     struct config *c = load(path);
-    struct target_hints *hints = target_hints_new(c, &d);
+    struct target_hints *hints = target_hints_new(c, NULL, &d);
     struct host_clock *clock = host_clock_new_virtual();
     struct link *link = link_dry_open(spec, clock, &d);
     assert_non_null(hints);
@@ -111,7 +111,7 @@ static void test_corral_yml_wins_over_its_sdf(void **state)
     struct config *c = config_parse("corral.yml", text, strlen(text), &d);
     if (!c)
         fail_msg("%s", d.message);
-    struct target_hints *h = target_hints_new(c, &d);
+    struct target_hints *h = target_hints_new(c, NULL, &d);
     if (!h && d.code == CORRAL_ERR_UNSUPPORTED) {
         config_free(c);
         unlink(made);
@@ -155,7 +155,7 @@ static void test_corral_yml_wins_over_its_sdf(void **state)
     fclose(f);
     c = config_parse("corral.yml", text, strlen(text), &d);
     assert_non_null(c);
-    assert_null(target_hints_new(c, &d));
+    assert_null(target_hints_new(c, NULL, &d));
     assert_int_equal(d.code, CORRAL_ERR_FORMAT);
     assert_non_null(strstr(d.message, made));
     config_free(c);
