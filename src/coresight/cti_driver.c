@@ -14,8 +14,6 @@
 
 #include "coresight/cti_internal.h"
 
-#define ALL_CONNECTIONS ((unsigned)(CTI_HALTED | CTI_REQUEST | CTI_RESTART))
-
 enum corral_err cti_reg_read(const struct cti *c, uint32_t reg, uint32_t *value, struct diag *d)
 {
     return link_read32(c->link, c->info.ap, c->info.address + reg, value, d);
@@ -103,7 +101,7 @@ static enum corral_err not_set_up(const struct cti *c, struct diag *d)
 
 uint32_t cti_halt_mask(const struct cti *c)
 {
-    return 1u << c->halt_channel;
+    return c->halt_channel != CTI_NO_CHANNEL ? 1u << c->halt_channel : 0;
 }
 
 uint32_t cti_restart_mask(const struct cti *c)
@@ -143,9 +141,7 @@ enum corral_err cti_relock(const struct cti *c, bool locked, struct diag *d)
     return locked ? cti_reg_write(c, CTI_REG_LAR, 0, d) : CORRAL_OK;
 }
 
-/* The channels that `m` routes. Left out: restart, and halted with the debug request on one channel, which
- * is what a debugger before us made. */
-static uint32_t foreign_channels(const struct cti *c, const struct cti_mapping *m)
+uint32_t cti_foreign_channels(const struct cti *c, const struct cti_mapping *m)
 {
     uint32_t mask = m->inen[c->info.halted_input] ^ m->outen[c->info.halt_output];
     for (unsigned n = 0; n < c->info.triggers; n++) {
@@ -176,7 +172,7 @@ static enum corral_err channels_in_use(const struct cti *c, const struct cti_map
 {
     uint32_t held = 0;
     enum corral_err err = cti_reg_read(c, CTI_REG_APPSET, &held, d);
-    *mask = foreign_channels(c, m) | (held & c->channel_mask);
+    *mask = cti_foreign_channels(c, m) | (held & c->channel_mask);
     return err;
 }
 
@@ -249,8 +245,7 @@ static enum corral_err write_mapping(const struct cti *c, const struct cti_mappi
     return err;
 }
 
-/* The first register in which the two differ, NULL where they do not. */
-static const char *difference(const struct cti *c, const struct cti_mapping *a, const struct cti_mapping *b)
+const char *cti_difference(const struct cti *c, const struct cti_mapping *a, const struct cti_mapping *b)
 {
     for (unsigned n = 0; n < c->info.triggers; n++) {
         if (a->inen[n] != b->inen[n])
@@ -271,12 +266,12 @@ static enum corral_err read_back(struct cti *c, struct diag *d)
     enum corral_err err = cti_read_mapping(c, &now, d);
     if (err)
         return err;
-    const char *name = difference(c, &now, &wanted);
+    const char *name = cti_difference(c, &now, &wanted);
     c->unsure &= name != NULL;
     if (!name)
         return CORRAL_OK;
     /* A18: as it was before, whatever was written. A30: some of it was taken. */
-    if (difference(c, &now, &c->found)) {
+    if (cti_difference(c, &now, &c->found)) {
         diag_set(d, CORRAL_ERR_CTI_PARTIAL,
                  "the CTI at 0x%08" PRIx64 " took only a part of what was written: %s does not read back",
                  c->info.address, name);
@@ -307,8 +302,7 @@ static enum corral_err check_channels(struct cti *c, unsigned halt, unsigned res
                     c->info.address, halt);
 }
 
-/* Our claim tag, where there are any: for other tools to see, and for us after we died. */
-static enum corral_err claim(struct cti *c, struct diag *d)
+enum corral_err cti_claim(struct cti *c, struct diag *d)
 {
     uint32_t tags = 0;
     enum corral_err err = cti_reg_read(c, CTI_REG_CLAIMSET, &tags, d);
@@ -326,10 +320,9 @@ static enum corral_err unclaim(struct cti *c, struct diag *d)
     return err;
 }
 
-/* Look at what is there, before anything but the lock is written. */
-static enum corral_err look(struct cti *c, struct diag *d)
+enum corral_err cti_remember(struct cti *c, struct diag *d)
 {
-    uint32_t itctrl = 0, used = 0;
+    uint32_t itctrl = 0;
     bool locked = false;
     enum corral_err err = cti_unlock(c, &locked, d);
     if (!err && !c->owed) { /* else what was found the first time is what is to be put back */
@@ -339,23 +332,34 @@ static enum corral_err look(struct cti *c, struct diag *d)
         if (!err)
             err = mappings_live(c, &c->found, &c->live, d);
     }
-    if (!err && c->live)
-        err = channels_in_use(c, &c->found, &used, d);
     if (!err)
         err = cti_reg_read(c, CTI_REG_ITCTRL, &itctrl, d);
-    if (err)
+    if (err || !(itctrl & 1))
         return err;
-    c->refusal = itctrl & 1 ? CTI_REFUSAL_TEST_MODE : CTI_REFUSAL_TAKEN;
-    if (itctrl & 1)
-        return diag_set(d, CORRAL_ERR_CTI_UNUSABLE, "the CTI at 0x%08" PRIx64 " is in integration test mode",
-                        c->info.address);
-    if (used & (cti_halt_mask(c) | cti_restart_mask(c)))
-        return diag_set(d, CORRAL_ERR_CTI_UNUSABLE,
-                        "the CTI at 0x%08" PRIx64
-                        " is in use: another tool or the firmware routes or holds channel %u or %u",
-                        c->info.address, c->halt_channel, c->restart_channel);
-    c->refusal = CTI_REFUSAL_NONE;
-    return CORRAL_OK;
+    c->refusal = CTI_REFUSAL_TEST_MODE;
+    return diag_set(d, CORRAL_ERR_CTI_UNUSABLE, "the CTI at 0x%08" PRIx64 " is in integration test mode",
+                    c->info.address);
+}
+
+enum corral_err cti_refuse_taken(struct cti *c, unsigned halt, unsigned restart, struct diag *d)
+{
+    c->refusal = CTI_REFUSAL_TAKEN;
+    return diag_set(d, CORRAL_ERR_CTI_UNUSABLE,
+                    "the CTI at 0x%08" PRIx64
+                    " is in use: another tool or the firmware routes or holds channel %u or %u",
+                    c->info.address, halt, restart);
+}
+
+/* Look at what is there, before anything but the lock is written. */
+static enum corral_err look(struct cti *c, struct diag *d)
+{
+    uint32_t used = 0;
+    enum corral_err err = cti_remember(c, d);
+    if (!err && c->live)
+        err = channels_in_use(c, &c->found, &used, d);
+    if (!err && (used & (cti_halt_mask(c) | cti_restart_mask(c))))
+        err = cti_refuse_taken(c, c->halt_channel, c->restart_channel, d);
+    return err;
 }
 
 /* Put back what was found, as far as it goes. The first error is the one to tell, but for one write that
@@ -367,7 +371,7 @@ static enum corral_err roll_back(struct cti *c, enum corral_err why, struct diag
     enum corral_err tag = unclaim(c, NULL);
     if (!err)
         err = cti_read_mapping(c, &now, NULL);
-    if (!err && difference(c, &now, &c->found))
+    if (!err && cti_difference(c, &now, &c->found))
         err = CORRAL_ERR_CTI_PARTIAL;
     cti_relock(c, c->locked, NULL);
     c->owed = err || tag;
@@ -400,7 +404,7 @@ static enum corral_err set_up(struct cti *c, unsigned halt_channel, unsigned res
     plan(c);
     struct cti_mapping wanted;
     compose(c, &wanted);
-    err = claim(c, d);
+    err = cti_claim(c, d);
     /* Acknowledge before GLBEN goes off: afterwards an output may stay (sheet 1.4, rule 3). */
     if (!err)
         err = acknowledge_if_asserted(c, cti_halt_mask(c) | cti_restart_mask(c), d);
@@ -414,7 +418,7 @@ static enum corral_err set_up(struct cti *c, unsigned halt_channel, unsigned res
     return err;
 }
 
-static enum corral_err already(const struct cti *c, struct diag *d)
+enum corral_err cti_already_set_up(const struct cti *c, struct diag *d)
 {
     return diag_set(d, CORRAL_ERR_CTI_UNUSABLE, "the CTI at 0x%08" PRIx64 " is already set up",
                     c->info.address);
@@ -425,7 +429,7 @@ static enum corral_err finish_silent(struct cti *c, struct diag *d)
 {
     struct cti_mapping wanted;
     c->silent = false;
-    c->engaged = ALL_CONNECTIONS;
+    c->engaged = CTI_ALL_CONNECTIONS;
     compose(c, &wanted);
     enum corral_err err = write_mapping(c, &wanted, d);
     if (!err)
@@ -439,17 +443,17 @@ static enum corral_err finish_silent(struct cti *c, struct diag *d)
 enum corral_err cti_setup(struct cti *cti, unsigned halt_channel, unsigned restart_channel, struct diag *d)
 {
     if (!cti->set_up)
-        return set_up(cti, halt_channel, restart_channel, ALL_CONNECTIONS, d);
+        return set_up(cti, halt_channel, restart_channel, CTI_ALL_CONNECTIONS, d);
     if (cti->silent && halt_channel == cti->halt_channel && restart_channel == cti->restart_channel)
         return finish_silent(cti, d);
-    return already(cti, d);
+    return cti_already_set_up(cti, d);
 }
 
 enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigned restart_channel,
                                  struct diag *d)
 {
     if (cti->set_up)
-        return already(cti, d);
+        return cti_already_set_up(cti, d);
     enum corral_err err = set_up(cti, halt_channel, restart_channel, 0, d);
     cti->silent = !err;
     return err;
@@ -464,10 +468,17 @@ enum corral_err cti_set_again(struct cti *cti, struct diag *d)
     compose(cti, &wanted);
     enum corral_err err = cti_unlock(cti, &locked, d);
     if (!err && cti->claimed)
-        err = claim(cti, d);
+        err = cti_claim(cti, d);
     if (!err)
         err = write_mapping(cti, &wanted, d);
     return err ? err : read_back(cti, d);
+}
+
+/* What was set aside, and has not been changed: nothing is written to it. */
+static bool as_found(const struct cti *c)
+{
+    struct cti_mapping now = {0};
+    return !c->set_up && !cti_read_mapping(c, &now, NULL) && !cti_difference(c, &now, &c->found);
 }
 
 enum corral_err cti_teardown(struct cti *cti, struct diag *d)
@@ -480,7 +491,7 @@ enum corral_err cti_teardown(struct cti *cti, struct diag *d)
     } else if (!cti->owed) {
         return CORRAL_OK;
     }
-    enum corral_err err = write_mapping(cti, &cti->found, d);
+    enum corral_err err = as_found(cti) ? CORRAL_OK : write_mapping(cti, &cti->found, d);
     cti->set_up = cti->silent = false;
     /* What came in between must not stay latched (A25). */
     if (!err)

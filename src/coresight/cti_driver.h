@@ -54,13 +54,22 @@ enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigne
  * Where somebody else programs it (a debug sequence, sheet 13): cti_set_aside before that, so that
  * cti_teardown knows what to put back; cti_adopt afterwards takes what is there now as set up: on, halted and
  * debug request on one channel, which becomes *halt_channel; the restart output on another one,
- * *restart_channel, or CTI_NO_CHANNEL. Writes nothing. CORRAL_ERR_CTI_UNUSABLE with the reason where it is
- * not so.
+ * *restart_channel, or CTI_NO_CHANNEL where it has none; both through the gate.
+ *
+ * cti_set_aside opens the lock and claims, as cti_setup does; and where the CTI is off and nobody's, it makes
+ * the state after reset (no connections, gates open, nothing held), which sequences rely on. Once more on one
+ * that is adopted: before its sequence runs again after a reset; what was found stays what it was.
+ *
+ * cti_adopt writes nothing. CORRAL_ERR_CTI_UNUSABLE with what differs where it is not so, or where somebody
+ * else had the channels; what was adopted before stays so.
  */
 enum corral_err cti_set_aside(struct cti *cti, struct diag *d);
 enum corral_err cti_adopt(struct cti *cti, unsigned *halt_channel, unsigned *restart_channel, struct diag *d);
-/* Put back what cti_setup found. Where that fails (the link) it stays owed: the next call tries again, set up
- * or not, and the next cti_setup keeps it in mind. */
+/* After cti_set_aside, where the same sequence had run before it: its connections count as found off, and so
+ * does the CTI when there are no others. Writes nothing. */
+void cti_take_over(struct cti *cti);
+/* Put back what cti_setup or cti_set_aside found. Where that fails (the link) it stays owed: the next call
+ * tries again, set up or not, and the next cti_setup keeps it in mind. */
 enum corral_err cti_teardown(struct cti *cti, struct diag *d);
 bool cti_is_set_up(const struct cti *cti);
 

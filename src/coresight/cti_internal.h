@@ -38,6 +38,8 @@ enum {
 /* Claim tags: bit 0 is the external debugger's, bit 1 the software's on the target. */
 #define CTI_CLAIM_OURS 1u
 
+#define CTI_ALL_CONNECTIONS ((unsigned)(CTI_HALTED | CTI_REQUEST | CTI_RESTART))
+
 /* How long an output may take to drop: the channel is quiet a few cycles after the last pulse. */
 #define CTI_ACK_NS    (5 * NS_PER_MS)
 #define CTI_ACK_TRIES 50
@@ -53,15 +55,15 @@ struct cti {
     struct cti_info info;
     uint32_t channel_mask;
     bool set_up;
-    bool owed;    /* what was found could not be put back: the link died */
+    bool owed;    /* `found` is to be put back: it was set aside, or that failed before (the link died) */
     bool silent;  /* by cti_setup_silent */
     bool locked;  /* it was locked before we came */
     bool live;    /* what was found was in force: GLBEN, or somebody's claim */
     bool claimed; /* by us */
     enum cti_refusal refusal;
-    unsigned halt_channel, restart_channel;
-    unsigned engaged; /* enum cti_connection */
-    bool unsure;      /* a write of these failed: what the registers say is not known */
+    unsigned halt_channel, restart_channel; /* either may be CTI_NO_CHANNEL */
+    unsigned engaged;                       /* enum cti_connection */
+    bool unsure;                            /* a write of these failed: what the registers say is not known */
     struct cti_mapping found;
     struct cti_mapping base; /* what it has to be, but for our own three connections */
 };
@@ -75,6 +77,18 @@ enum corral_err cti_unlock(const struct cti *c, bool *locked, struct diag *d);
 enum corral_err cti_relock(const struct cti *c, bool locked, struct diag *d);
 /* INTACK and poll TRIGOUTSTATUS, bounded. */
 enum corral_err cti_drop_request(const struct cti *c, struct diag *d);
+/* Open the lock, remember what is there unless something is owed, see that it is not in test mode. */
+enum corral_err cti_remember(struct cti *c, struct diag *d);
+/* The channels that `m` routes. Left out: restart, and halted with the debug request on one channel, which is
+ * what a debugger before us made. */
+uint32_t cti_foreign_channels(const struct cti *c, const struct cti_mapping *m);
+/* The first register in which the two differ, NULL where they do not. */
+const char *cti_difference(const struct cti *c, const struct cti_mapping *a, const struct cti_mapping *b);
+/* Our claim tag, where there are any: for other tools to see, and for us after we died. */
+enum corral_err cti_claim(struct cti *c, struct diag *d);
+/* Errors, with their words. */
+enum corral_err cti_already_set_up(const struct cti *c, struct diag *d);
+enum corral_err cti_refuse_taken(struct cti *c, unsigned halt, unsigned restart, struct diag *d);
 /* Our channels, as masks; 0 where there is none. */
 uint32_t cti_halt_mask(const struct cti *c);
 uint32_t cti_restart_mask(const struct cti *c);
