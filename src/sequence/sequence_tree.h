@@ -155,6 +155,7 @@ struct sequence_value { /* a debugvar */
     char name[SEQUENCE_NAME_MAX], pname[SEQUENCE_NAME_MAX];
     uint64_t value;
     struct sequence_place place;
+    unsigned next; /* slot of the next one of the same name for another processor; 0 = none */
 };
 
 struct sequence_program {
@@ -169,7 +170,11 @@ struct sequence_program {
     uint64_t forced[VAR_COUNT]; /* --var of predefined ones */
     bool is_forced[VAR_COUNT];
     bool has_access_ports;
+    struct sequence_index *index; /* of `codes` by name: sequence_program.c */
 };
+
+/* The file number of places in a default sequence: its name is "default", and it has no lines to show. */
+#define SEQUENCE_FILE_DEFAULT UINT32_MAX
 
 /* The code that counts for processor `pname`, or NULL. */
 const struct sequence_code *sequence_code_find(const struct sequence_program *program, const char *name,
