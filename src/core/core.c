@@ -241,6 +241,17 @@ enum corral_err core_reset(struct core *c, enum core_reset kind, struct diag *d)
     return c->ops->reset ? named(c, c->ops->reset(c, kind, d), d) : lacks(c, "be reset", d);
 }
 
+enum corral_err core_expect_reset(struct core *c, struct diag *d)
+{
+    return c->ops->expect_reset ? named(c, c->ops->expect_reset(c, d), d) : CORRAL_OK;
+}
+
+void core_was_reset(struct core *c)
+{
+    if (c->ops->was_reset)
+        c->ops->was_reset(c);
+}
+
 enum corral_err core_vector_catch(struct core *c, bool on, struct diag *d)
 {
     return c->ops->vector_catch ? named(c, c->ops->vector_catch(c, on, d), d)

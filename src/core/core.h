@@ -119,6 +119,9 @@ struct core_ops {
     /* As read_status with `reason`, but changes nothing: DFSR is not cleared. */
     enum corral_err (*peek_status)(struct core *c, struct core_status *status, struct diag *d);
     enum corral_err (*reset)(struct core *c, enum core_reset kind, struct diag *d);
+    /* Optional: see core_expect_reset. */
+    enum corral_err (*expect_reset)(struct core *c, struct diag *d);
+    void (*was_reset)(struct core *c);
     enum corral_err (*vector_catch)(struct core *c, bool on, struct diag *d);
     enum corral_err (*detach)(struct core *c, bool leave_halted, struct diag *d);
     enum corral_err (*info)(struct core *c, struct core_info *info, struct diag *d);
@@ -193,6 +196,10 @@ enum corral_err core_read_cycles(struct core *c, uint32_t *cycles, struct diag *
  * still. With vector_catch on it halts at its first instruction (reason vector-catch). Breakpoints and
  * watchpoints that it lost are set again with the next core_prepare_run or core_read_status. */
 enum corral_err core_reset(struct core *c, enum core_reset kind, struct diag *d);
+/* The same where somebody else asks for the reset (a debug sequence), and may read away that it came:
+ * core_expect_reset before that, core_was_reset afterwards. */
+enum corral_err core_expect_reset(struct core *c, struct diag *d);
+void core_was_reset(struct core *c);
 /* DEMCR.VC_CORERESET. Works while the core runs; may fail while it is in reset. */
 enum corral_err core_vector_catch(struct core *c, bool on, struct diag *d);
 /*

@@ -90,6 +90,7 @@ struct cortex_m {
     bool rearm;           /* a reset was seen: comparators may be gone */
     uint32_t resets;      /* seen so far */
     uint32_t resets_open; /* of them before it was opened */
+    uint32_t resets_expected; /* when core_expect_reset was called */
     struct {
         bool known, halted;
         uint32_t dhcsr, demcr;
@@ -122,6 +123,8 @@ bool cortex_m_is_m7(const struct cortex_m *m);
 enum corral_err cortex_m_info(struct core *c, struct core_info *info, struct diag *d);
 enum corral_err cortex_m_registers(struct core *c, const struct core_register **list, size_t *count,
                                    struct diag *d);
+enum corral_err cortex_m_expect_reset(struct core *c, struct diag *d);
+void cortex_m_was_reset(struct core *c);
 enum corral_err cortex_m_reset(struct core *c, enum core_reset kind, struct diag *d);
 enum corral_err cortex_m_vector_catch(struct core *c, bool on, struct diag *d);
 enum corral_err cortex_m_detach(struct core *c, bool leave_halted, struct diag *d);

@@ -170,6 +170,29 @@ static enum corral_err wait_for_reset(struct core *c, uint32_t before, struct di
     }
 }
 
+enum corral_err cortex_m_expect_reset(struct core *c, struct diag *d)
+{
+    struct cortex_m *m = c->priv;
+    uint32_t dhcsr = 0;
+    enum corral_err err = cortex_m_read_dhcsr(c, &dhcsr, d); /* what is in it now is of an earlier reset */
+    m->in_reset = false;
+    m->resets_expected = m->resets;
+    return err;
+}
+
+void cortex_m_was_reset(struct core *c)
+{
+    struct cortex_m *m = c->priv;
+    link_forget(c->link);
+    m->halt_asked = false;
+    m->found_in_halt = false;
+    cortex_m_read_dhcsr(c, &(uint32_t){0}, NULL);
+    if (m->resets == m->resets_expected) { /* who asked for it has seen it instead of us */
+        m->resets++;
+        m->rearm = true;
+    }
+}
+
 enum corral_err cortex_m_reset(struct core *c, enum core_reset kind, struct diag *d)
 {
     struct cortex_m *m = c->priv;

@@ -188,7 +188,13 @@ enum corral_err gdb_hub_step(struct gdb_hub *hub, size_t core, struct diag *d)
 enum corral_err gdb_hub_reset(struct gdb_hub *hub, size_t core, bool halt, struct diag *d)
 {
     struct gdb_domain *domain = gdb_domain_of(hub, core);
-    struct group_reset how = {.how = CORE_RESET_SYSTEM, .halt = halt, .core = hub->cores[core].member};
+    const struct group_reset_by *sequences = hub->options.reset_by;
+    struct group_reset_by by = sequences ? *sequences : (struct group_reset_by){0};
+    by.first = domain->first;
+    struct group_reset how = {.how = CORE_RESET_SYSTEM,
+                              .halt = halt,
+                              .core = hub->cores[core].member,
+                              .by = sequences ? &by : NULL};
     struct event e;
     enum corral_err err = noted(hub, group_reset(domain->group, &how, &e, d), d);
     if (err) {

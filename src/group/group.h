@@ -165,10 +165,21 @@ enum corral_err group_poll(struct group *g, bool *stopped, struct event *event, 
 enum corral_err group_disarm(struct group *g, size_t core, struct diag *d);
 enum corral_err group_arm(struct group *g, size_t core, struct diag *d);
 
+/* A reset by debug sequences of a pack: each function sets *done false where the pack has none of its own,
+ * and then the core's own way is taken. On the link's thread. */
+struct group_reset_by {
+    void *ctx;
+    size_t first; /* what member 0 of the group is called there */
+    enum corral_err (*reset)(void *ctx, size_t core, enum core_reset how, bool *done, struct diag *d);
+    /* ResetCatchSet and ResetCatchClear. */
+    enum corral_err (*catch_vector)(void *ctx, size_t core, bool on, bool *done, struct diag *d);
+};
+
 struct group_reset {
-    enum core_reset how; /* CORE_RESET_CORE: member `core` alone, cross-halt disarmed meanwhile */
-    bool halt;           /* stop at the first instruction; else all run afterwards */
-    size_t core;         /* the one that asks for the reset */
+    enum core_reset how;             /* CORE_RESET_CORE: member `core` alone, cross-halt disarmed meanwhile */
+    bool halt;                       /* stop at the first instruction; else all run afterwards */
+    size_t core;                     /* the one that asks for the reset */
+    const struct group_reset_by *by; /* NULL = the core's own way */
 };
 /*
  * Reset (sheet 11.2). With `halt` every member that is reset catches its own vector; afterwards each CTI is

@@ -34,6 +34,30 @@ static void look_before(struct reset *r)
     }
 }
 
+static enum corral_err catch_vector(const struct reset *r, size_t i, bool on, struct diag *d)
+{
+    const struct group_reset_by *by = r->how->by;
+    bool done = false;
+    enum corral_err err = by ? by->catch_vector(by->ctx, by->first + i, on, &done, d) : CORRAL_OK;
+    return err || done ? err : core_vector_catch(r->g->cores[i], on, d);
+}
+
+static enum corral_err ask_for_reset(const struct reset *r, struct diag *d)
+{
+    const struct group_reset_by *by = r->how->by;
+    struct core *core = r->g->cores[r->how->core];
+    bool done = false;
+    if (!by)
+        return core_reset(core, r->how->how, d);
+    enum corral_err err = core_expect_reset(core, d);
+    if (!err)
+        err = by->reset(by->ctx, by->first + r->how->core, r->how->how, &done, d);
+    if (err || !done)
+        return err ? err : core_reset(core, r->how->how, d);
+    core_was_reset(core);
+    return CORRAL_OK;
+}
+
 static enum corral_err catch_vectors(struct reset *r, bool on, struct diag *d)
 {
     struct group *g = r->g;
@@ -42,7 +66,7 @@ static enum corral_err catch_vectors(struct reset *r, bool on, struct diag *d)
         struct diag words = DIAG_INIT;
         if (!is_target(r, i) || (!on && o->status.state == CORE_RESET))
             continue; /* it is still to come: it stops when it is let go */
-        enum corral_err err = core_vector_catch(g->cores[i], on, &words);
+        enum corral_err err = catch_vector(r, i, on, &words);
         if (group_is_fatal(err)) {
             if (d)
                 *d = words;
@@ -166,7 +190,7 @@ static enum corral_err do_reset(struct reset *r, struct event *e, struct diag *d
     if (!err && how->halt)
         err = catch_vectors(r, true, d);
     if (!err)
-        err = core_reset(g->cores[how->core], how->how, d);
+        err = ask_for_reset(r, d);
     for (size_t i = 0; i < g->count && !err; i++)
         if (is_target(r, i))
             err = wait_for(r, i, d);

@@ -167,7 +167,9 @@ static enum corral_err do_reset(struct link *link, void *ctx, struct diag *d)
 {
     struct run_control *r = ctx;
     (void)link;
-    enum corral_err err = group_reset(r->s->group, r->reset, r->event, d);
+    struct group_reset reset = *r->reset;
+    reset.by = session_pack_reset_by(r->s);
+    enum corral_err err = group_reset(r->s->group, &reset, r->event, d);
     session_clocks_cut(r->s, r->reset->halt);
     return err;
 }

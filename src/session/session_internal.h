@@ -145,6 +145,7 @@ bool session_pack_knows(const struct session *s, uint32_t ap);
 enum corral_err session_pack_start(struct session *s, struct link *link, struct diag *d);
 /* For a group of all the session's cores: what it does by sequences. NULL = nothing. */
 const struct group_sequences *session_pack_sequences(const struct session *s);
+const struct group_reset_by *session_pack_reset_by(const struct session *s); /* NULL = their own way */
 /* After group_detach. */
 enum corral_err session_pack_leave(struct session *s, struct link *link, bool leave_halted, struct diag *d);
 /* The gdb ports that the description gives its processors, one for each core: those that it does not name get

@@ -23,6 +23,7 @@ struct session_pack {
     } bound[PACK_MAX_PROCESSORS]; /* processors and where their cores are */
     size_t bound_count;
     struct group_sequences group;
+    struct group_reset_by reset_by;
     bool set_up_ran, left;
     char *notes[NOTES_MOST]; /* until the caller's thread tells them */
     size_t note_count;
@@ -274,6 +275,37 @@ static enum corral_err use_sequences(struct session_pack *p, struct diag *d)
     return group_use_sequences(s->group, &p->group, d);
 }
 
+/* ---- resets */
+
+static enum corral_err run_if_own(struct session_pack *p, size_t core, const char *name, bool *done,
+                                  struct diag *d)
+{
+    const char *pname = pname_of(p->session, core);
+    *done = pname && sequences_has(p->sequences, name, pname);
+    return *done ? run_for(p, core, name, d) : CORRAL_OK;
+}
+
+static enum corral_err reset_by(void *ctx, size_t core, enum core_reset how, bool *done, struct diag *d)
+{
+    struct session_pack *p = ctx;
+    const struct pack_processor *processor =
+        session_pack_processor(p->session, core_ap(p->session->cores[core]));
+    const char *name = how == CORE_RESET_CORE                      ? "ResetProcessor"
+                       : processor && processor->reset_sequence[0] ? processor->reset_sequence
+                                                                   : "ResetSystem";
+    return run_if_own(p, core, name, done, d);
+}
+
+static enum corral_err catch_by(void *ctx, size_t core, bool on, bool *done, struct diag *d)
+{
+    return run_if_own(ctx, core, on ? "ResetCatchSet" : "ResetCatchClear", done, d);
+}
+
+const struct group_reset_by *session_pack_reset_by(const struct session *s)
+{
+    return s->pack && s->pack->reset_by.ctx ? &s->pack->reset_by : NULL;
+}
+
 /* Before DebugCoreStart, as the proposal has it. What a dead tool left is looked for before that: afterwards
  * ours would look like it. What the group then finds wrong it sets up again. */
 static enum corral_err first_set_up(struct session_pack *p, struct diag *d)
@@ -298,6 +330,7 @@ enum corral_err session_pack_start(struct session *s, struct link *link, struct 
     struct session_pack *p = s->pack;
     if (!p || !(link_caps(link) & LINK_CAP_DAP))
         return CORRAL_OK;
+    p->reset_by = (struct group_reset_by){.ctx = p, .reset = reset_by, .catch_vector = catch_by};
     enum corral_err err = use_sequences(p, d);
     if (!err && p->group.ctx && s->options.pack_sync)
         err = first_set_up(p, d);
