@@ -37,7 +37,7 @@ enum sequence_access_op {
 
 struct sequence_access {
     enum sequence_access_op op;
-    bool write;
+    bool write;    /* true of all that is not a read: of wires and delays too */
     unsigned size; /* MEM: bytes 1, 2, 4, 8; AP, DP: 4 */
     struct sequence_port port;
     uint64_t address;
@@ -45,6 +45,8 @@ struct sequence_access {
 };
 
 enum sequence_message { SEQUENCE_INFO, SEQUENCE_WARN, SEQUENCE_FATAL };
+
+#define SEQUENCE_QUERY_VALUE 4 /* `type` of query for QueryValue; those of Query are 0 to 3 */
 
 /* What a sequence is run on. Every function returns within a bounded time. */
 struct sequence_target {
@@ -55,7 +57,8 @@ struct sequence_target {
                               size_t *done, struct diag *d);
     /* Message(); text is safe to show. May be NULL. */
     void (*message)(void *ctx, enum sequence_message kind, const char *text);
-    /* Query() and QueryValue(): *answer holds the default. NULL = batch: the default is the answer. */
+    /* Query() and QueryValue() (type SEQUENCE_QUERY_VALUE): *answer holds the default. NULL = batch: the
+     * default is the answer. */
     enum corral_err (*query)(void *ctx, unsigned type, const char *text, uint64_t *answer, struct diag *d);
     /* LoadDebugInfo(): 0 or 1. NULL = 1, with a message that it is not supported. */
     uint64_t (*load_debug_info)(void *ctx, const char *file);
