@@ -14,7 +14,7 @@
 #define PACK_MAX_SIDE    (4 * 1024 * 1024) /* of a file that it names: SDF, .dbgconf */
 #define PACK_MAX_PATH    4096
 #define PACK_SHOWN_SIZE  160 /* of a name in messages, escaped and cut */
-#define PACK_DESCRIPTION 0   /* of a device's set: the file that the description itself is */
+#define PACK_DESCRIPTION 1   /* of a device's set: the file that the description itself is */
 
 struct pack_entry { /* a device or variant that can be named */
     char name[PACK_NAME_MAX];
@@ -47,6 +47,7 @@ bool pack_mistake(const struct pack_file *file, unsigned line, struct diag *d, c
 /* One more device. False with *d set: memory, PACK_MAX_DEVICES, a name that is too long. `line` for words. */
 bool pack_add_entry(struct pack_file *file, const struct pack_entry *entry, unsigned line, struct diag *d);
 bool pack_no_memory(struct diag *d); /* False */
+char *pack_shown(const char *text);  /* escaped for messages, to be freed; NULL when memory is out */
 
 /* ---- pack_read.c: files of the host, and those that a description names */
 
