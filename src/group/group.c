@@ -118,6 +118,14 @@ const char *group_why_text(enum group_why why)
         return "it is kept to itself for now";
     case GROUP_WHY_STUB:
         return "its gdb stub halts and starts it together with others";
+    case GROUP_WHY_NO_SEQUENCE:
+        return "the pack has no debug sequences of run control for it";
+    case GROUP_WHY_SET_UP_NOT_HELD:
+        return "its CTI is not as its DebugCoreSetup should leave it";
+    case GROUP_WHY_OTHER_CHANNELS:
+        return "its DebugCoreSetup takes other channels than those of the others";
+    case GROUP_WHY_RESTART_NOT_SET_UP:
+        return "its DebugCoreSetup connects nothing to the restart output of its CTI";
     }
     return "";
 }
@@ -165,6 +173,11 @@ bool group_domain_served(const struct group *g, size_t leader, size_t position, 
     return false;
 }
 
+static enum group_mechanism by_trigger(bool sequence)
+{
+    return sequence ? GROUP_MECHANISM_SEQUENCE : GROUP_MECHANISM_CTI;
+}
+
 const struct group_member *group_get_member(struct group *g, size_t i)
 {
     if (i >= g->count)
@@ -175,7 +188,7 @@ const struct group_member *group_get_member(struct group *g, size_t i)
     struct cti *cti = core_cti(g->cores[i]);
     *m = (struct group_member){
         .name = core_name(g->cores[i]),
-        .halt = linked ? GROUP_MECHANISM_CTI
+        .halt = linked ? by_trigger(s->sequenced)
                 : stub ? GROUP_MECHANISM_STUB
                        : GROUP_MECHANISM_SOFTWARE,
         .run = stub ? GROUP_MECHANISM_STUB : GROUP_MECHANISM_SOFTWARE,
@@ -193,7 +206,7 @@ const struct group_member *group_get_member(struct group *g, size_t i)
         m->halt_why = GROUP_WHY_OTHER_CTM;
     m->run_why = linked ? s->run_why : m->halt_why;
     if (group_runs_by_cti(g, i))
-        m->run = GROUP_MECHANISM_CTI;
+        m->run = by_trigger(group_starts_by_sequence(g, i));
     memcpy(m->detail, s->detail, sizeof(m->detail));
     return m;
 }
@@ -208,7 +221,7 @@ enum group_mechanism group_mechanism(const struct group *g)
     bool stub = g->count > 1;
     for (size_t i = 0; i < g->count; i++) {
         if (group_linked(g, i))
-            return GROUP_MECHANISM_CTI;
+            return by_trigger(g->seats[i].sequenced);
         stub &= core_run_domain(g->cores[i]) && core_run_domain(g->cores[i]) == core_run_domain(g->cores[0]);
     }
     return stub ? GROUP_MECHANISM_STUB : GROUP_MECHANISM_SOFTWARE;

@@ -32,6 +32,10 @@ enum group_why {
     GROUP_WHY_DEBUG_DISABLED,     /* a request has no effect on it (authentication) */
     GROUP_WHY_ISOLATED,           /* group_disarm */
     GROUP_WHY_STUB,               /* a gdb stub halts and starts it together with others */
+    GROUP_WHY_NO_SEQUENCE,        /* group_use_sequences: there is none for it */
+    GROUP_WHY_SET_UP_NOT_HELD,    /* likewise: its CTI is not as it should be after DebugCoreSetup, twice */
+    GROUP_WHY_OTHER_CHANNELS,     /* likewise: it was set up with other channels than the others */
+    GROUP_WHY_RESTART_NOT_SET_UP, /* likewise: halted by cross triggers, started by itself */
 };
 /* A clause: "it has no CTI that is known to be its own"; "" for GROUP_WHY_NONE. Never NULL. */
 const char *group_why_text(enum group_why why);
@@ -40,8 +44,8 @@ struct group_member {
     const char *name;          /* the core's */
     enum group_mechanism halt; /* GROUP_MECHANISM_CTI, _SEQUENCE, _SOFTWARE or _STUB */
     enum group_mechanism run;  /* likewise */
-    enum group_why halt_why;   /* GROUP_WHY_NONE with halt by cti */
-    enum group_why run_why;    /* GROUP_WHY_NONE with run by cti */
+    enum group_why halt_why;   /* GROUP_WHY_NONE with halt by cross triggers: cti, sequence */
+    enum group_why run_why;    /* GROUP_WHY_NONE with run by cross triggers */
     int island;                /* members with the same number share channels; -1 = no CTI in use */
     bool island_proven;        /* by a test pulse (sheet 11.3), not just seen on the channel's status */
     bool level_halted;         /* its HALTED input was found to be a level (11.4) */
@@ -93,22 +97,43 @@ bool group_channels(const struct group *g, int *halt, int *restart);
 
 /*
  * Debug sequences of a pack in place of our own register accesses (the seed's proposal; cross-trigger sheet
- * 13.14 to 13.17): what group_enable_sync and everything after it then does for members that have them.
- * `sequences` must outlive the group, NULL takes them away. While sync is off only. Each function may be
- * NULL: then Corral's own way. They run on the link's thread, and return within a bounded time.
+ * 13.14 to 13.17): what group_enable_sync and everything after it then does. `sequences` must outlive its
+ * use; NULL takes them away. While sync is off only (CORRAL_ERR_CORE_STATE); CORRAL_ERR_USAGE when all four
+ * are NULL. Without sync not one of the four is run. They run on the link's thread, and return within a
+ * bounded time.
+ *
+ * Set-up. What every CTI holds is remembered first (cti_set_aside), so that group_disable_sync puts it back;
+ * then set_up is run for each member, what it made is read back, and where that does not hold set_up is run
+ * once more. What holds decides the channels (group_set_channels is only compared with them); members on
+ * other channels than most are not joined. A member without sequences, without a CTI that discovery knows, or
+ * whose set-up does not hold is reached by software, with the reason in group_get_member and in a remark. The
+ * rest works on the CTIs as on those that we set up: proof by test pulse, levels, keeping members apart while
+ * one steps or some run, mending after a reset (by set_up again).
+ *
+ * Run control. stop, acknowledge and start are looked after: what they did not do is done our own way, and a
+ * remark says so. A start that nobody, or nobody but its own member, left debug state by is not used again
+ * until sync is turned on anew. Mechanism of a member, and in events: `sequence` where its CTI was set up by
+ * them; a run that was made without `start` is `cti`.
  */
 struct group_sequences {
     void *ctx;
-    bool (*has)(void *ctx, size_t core); /* false: this member is set up and asked our own way */
-    /* DebugCoreSetup: of each member with `has`, once more where reading back shows that it did not hold. */
+    bool (*has)(void *ctx, size_t core); /* false: this member has none. NULL = all have them */
+    /* DebugCoreSetup: of each member with `has`, once more where reading back shows that it did not hold.
+     * NULL: CTIs are set up our own way. */
     enum corral_err (*set_up)(void *ctx, size_t core, struct diag *d);
-    /* ProcessorStart: once a group start, on the first member in order from the leader, all others made ready
-     * before. */
+    /* ProcessorStart: once a group start (and island), on the first member in order from the leader that is
+     * to start, all others made ready before; never once per core. NULL: our own pulse. */
     enum corral_err (*start)(void *ctx, size_t core, struct diag *d);
-    enum corral_err (*stop)(void *ctx, size_t core, struct diag *d); /* ProcessorStop of the leader */
+    /* ProcessorStop of the leader, instead of a halt request. NULL: our own. */
+    enum corral_err (*stop)(void *ctx, size_t core, struct diag *d);
     /* ProcessorHaltAcknowledge: of each member, once all have halted, and again before a start where its
-     * request is asserted. */
+     * request is asserted. NULL: our own way. */
     enum corral_err (*acknowledge)(void *ctx, size_t core, struct diag *d);
+    /* set_up has been run already, before group_enable_sync (where the seed puts it, before DebugCoreStart).
+     * Where it still holds it is not run again; and since nobody saw the CTIs before it, its connections
+     * count as found off: group_disable_sync takes them away, and turns the CTI off where there are no
+     * others. group_repair does not take them for leftovers. */
+    bool already_run;
 };
 enum corral_err group_use_sequences(struct group *g, const struct group_sequences *sequences, struct diag *d);
 
@@ -124,6 +149,11 @@ enum corral_err group_enable_sync(struct group *g, struct diag *d);
 /* Acknowledge, put every CTI back as it was found. */
 enum corral_err group_disable_sync(struct group *g, struct diag *d);
 bool group_sync_enabled(const struct group *g);
+/* Is it done by CTIs, whoever set them up? */
+static inline bool group_by_cross_triggers(enum group_mechanism m)
+{
+    return m == GROUP_MECHANISM_CTI || m == GROUP_MECHANISM_SEQUENCE;
+}
 /* CTI when at least two members are joined by cross triggers, SEQUENCE when that is done by debug sequences;
  * STUB when all share one gdb stub. */
 enum group_mechanism group_mechanism(const struct group *g);

@@ -22,7 +22,8 @@ static void keep_first(enum corral_err *first, enum corral_err err, struct diag 
 }
 
 /* One round; *stuck are those whose request stays. Any other error is the result. */
-static enum corral_err round_of(struct group *g, group_mask mask, group_mask *stuck, struct diag *d)
+static enum corral_err round_of(struct group *g, group_mask mask, bool always, group_mask *stuck,
+                                struct diag *d)
 {
     enum corral_err first = CORRAL_OK;
     *stuck = 0;
@@ -30,7 +31,9 @@ static enum corral_err round_of(struct group *g, group_mask mask, group_mask *st
         struct diag why = DIAG_INIT;
         if (!belongs(g, mask, i))
             continue;
-        enum corral_err err = cti_acknowledge(group_cti(g, i), &why);
+        enum corral_err err = group_acknowledges_by_sequence(g, i)
+                                  ? group_sequence_acknowledge(g, i, always, &why)
+                                  : cti_acknowledge(group_cti(g, i), &why);
         if (err == CORRAL_ERR_CTI_STUCK)
             *stuck |= group_bit(i);
         else
@@ -104,7 +107,7 @@ static enum corral_err disconnect_stuck(struct group *g, group_mask stuck, struc
     return CORRAL_OK;
 }
 
-enum corral_err group_acknowledge(struct group *g, group_mask mask, struct diag *d)
+static enum corral_err acknowledge(struct group *g, group_mask mask, bool always, struct diag *d)
 {
     group_mask stuck = 0;
     bool any = false;
@@ -114,17 +117,27 @@ enum corral_err group_acknowledge(struct group *g, group_mask mask, struct diag 
         return CORRAL_OK;
     enum corral_err err = disarm_halted(g, true, d);
     if (!err)
-        err = round_of(g, mask, &stuck, d);
+        err = round_of(g, mask, always, &stuck, d);
     if (err || !stuck)
         return err;
     err = disarm_halted(g, false, d);
     if (!err)
-        err = round_of(g, stuck, &stuck, d);
+        err = round_of(g, stuck, false, &stuck, d);
     if (!err && !stuck)
         return learn_levels(g, d);
     if (!err)
         err = disconnect_stuck(g, stuck, d);
     return err;
+}
+
+enum corral_err group_acknowledge(struct group *g, group_mask mask, struct diag *d)
+{
+    return acknowledge(g, mask, false, d);
+}
+
+enum corral_err group_acknowledge_halt(struct group *g, group_mask mask, struct diag *d)
+{
+    return acknowledge(g, mask, true, d);
 }
 
 enum corral_err group_acknowledge_late(struct group *g, group_mask mask, struct diag *d)

@@ -69,6 +69,8 @@ enum corral_err group_repair(struct group *g, size_t *repaired, struct diag *d)
         }
         if (err) /* it cannot be reached: then nothing can be said of it, or done */
             left[i] = (struct cti_leftovers){false};
+        if (g->sequences && g->sequences->already_run && group_has_sequences(g, i))
+            left[i].halt_channels = left[i].restart_channels = 0; /* they may be of now */
         again[i] = cti_has_leftovers(&left[i]);
         any |= again[i];
         count += again[i];
@@ -123,7 +125,7 @@ enum corral_err group_refresh(struct group *g, struct diag *d)
         if (!err)
             err = cti_verify(cti, &intact, d);
         if (!err && !intact)
-            err = cti_set_again(cti, d);
+            err = group_set_again(g, i, d);
         if (group_is_fatal(err))
             return err;
     }

@@ -264,7 +264,7 @@ static void say_why(struct check *c)
         struct group_check_member *m = &c->out->members[i];
         const struct group_member *now = group_get_member(g, i);
         m->with_sync = *now;
-        if (now->halt != GROUP_MECHANISM_CTI)
+        if (!group_by_cross_triggers(now->halt))
             snprintf(m->why, sizeof(m->why), "halted and started by itself: %s%s%.150s",
                      group_why_text(now->halt_why), now->detail[0] ? ": " : "", now->detail);
         else if (m->halt == GROUP_PROOF_FAILED)
@@ -272,7 +272,7 @@ static void say_why(struct check *c)
         else if (m->run == GROUP_PROOF_FAILED)
             snprintf(m->why, sizeof(m->why), "started by itself: %s",
                      group_why_text(GROUP_WHY_RESTART_IGNORED));
-        else if (now->run != GROUP_MECHANISM_CTI)
+        else if (!group_by_cross_triggers(now->run))
             snprintf(m->why, sizeof(m->why), "started by itself: %s", group_why_text(now->run_why));
     }
 }

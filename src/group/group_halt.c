@@ -133,8 +133,12 @@ static enum corral_err pulse_islands(struct group *g, group_mask mask, size_t le
 static void request_all(struct group *g, group_mask mask, size_t leader, bool ask_leader,
                         struct group_outcome *outcomes)
 {
-    if (ask_leader)
+    if (ask_leader && group_stops_by_sequence(g, leader)) {
+        outcomes[leader].by_stop = true;
+        outcomes[leader].err = group_sequence_stop(g, leader, &outcomes[leader].why);
+    } else if (ask_leader) {
         request(g, leader, &outcomes[leader]);
+    }
     /* The leader of linked cores is asked, and is no straggler. */
     outcomes[leader].by_software = !group_linked(g, leader);
     if (group_is_fatal(outcomes[leader].err) || pulse_islands(g, mask, leader, outcomes))
@@ -159,8 +163,22 @@ static bool any_fatal(const struct group *g, const struct group_outcome *outcome
     return false;
 }
 
+/* The leader's ProcessorStop may have done nothing: then our own request, before the others count as late. */
+static void look_after_stop(struct group *g, size_t leader, struct group_outcome *o)
+{
+    if (!o->by_stop || !group_wait_halted(g, leader, GROUP_STRAGGLER_NS, o) || group_is_fatal(o->err))
+        return;
+    o->err = core_request_halt(g->cores[leader], &o->why);
+    if (!o->err)
+        group_remark(g, leader, "ProcessorStop of %s did not halt it: Corral asked it to",
+                     core_name(g->cores[leader]));
+}
+
 static void wait_all(struct group *g, group_mask mask, size_t leader, struct group_outcome *outcomes)
 {
+    look_after_stop(g, leader, &outcomes[leader]);
+    if (group_is_fatal(outcomes[leader].err))
+        return;
     for (size_t i = 0; i < g->count; i++) {
         size_t core = group_order(leader, i);
         struct group_outcome *o = &outcomes[core];
@@ -287,7 +305,7 @@ static enum corral_err settle(struct group *g, group_mask mask, const struct gro
         else
             all &= !group_cti(g, i);
     }
-    enum corral_err err = group_acknowledge(g, halted, d);
+    enum corral_err err = group_acknowledge_halt(g, halted, d);
     if (!err)
         err = shield_others(g, mask, false, d);
     if (!err && all && !g->islands_proven)

@@ -10,7 +10,8 @@
 
 /* What is known of one member's cross triggers. */
 struct group_seat {
-    bool in_use;            /* its CTI is set up by us */
+    bool in_use;            /* its CTI is set up by us, or adopted */
+    bool sequenced;         /* with in_use: debug sequences are used for it */
     bool waiting;           /* it could not be set up yet: in reset, without power */
     bool level;             /* its HALTED input is a level: off while the core is halted */
     bool isolated;          /* group_disarm */
@@ -37,13 +38,16 @@ struct group {
     struct group_remark remarks[GROUP_REMARKS_MAX];
     size_t remark_count;
     size_t next_poll;
-    bool false_alarm; /* the last halt was nobody's wish (core_status.false_halt) */
+    const struct group_sequences *sequences; /* NULL = our own way */
+    bool start_ignored; /* ProcessorStart started nobody: not used any more while sync is on */
+    bool false_alarm;   /* the last halt was nobody's wish (core_status.false_halt) */
 };
 
 /* What happened to one core in one group halt or run. */
 struct group_outcome {
     bool asked;                /* it belongs to what was asked for */
     bool by_software;          /* a request of its own was needed */
+    bool by_stop;              /* halt: ProcessorStop was its request */
     bool prepared;             /* run: was halted and is ready to leave debug state */
     bool restarted;            /* run: proven */
     bool excused;              /* it cannot halt or run, and that is no failure; why is in `status` */
@@ -92,6 +96,8 @@ void group_excuse(struct group *g, size_t core, struct group_outcome *o);
 /* group_ack.c */
 /* Acknowledge the members of `mask` that are halted. A source that is a level is taken off first. */
 enum corral_err group_acknowledge(struct group *g, group_mask mask, struct diag *d);
+/* The same right after a halt: a debug sequence for it is run whether the request shows or not. */
+enum corral_err group_acknowledge_halt(struct group *g, group_mask mask, struct diag *d);
 /* As group_acknowledge, but only those whose request is still asserted: right before a restart. */
 enum corral_err group_acknowledge_late(struct group *g, group_mask mask, struct diag *d);
 
@@ -107,6 +113,18 @@ enum corral_err group_see_islands(struct group *g, struct diag *d);
 enum corral_err group_prove_islands(struct group *g, struct diag *d);
 
 /* group_sync.c */
+/* By itself from now on, and why. Writes nothing. */
+void group_leave_out(struct group *g, size_t i, enum group_why why, const struct diag *words);
+/* A set-up that was refused with `err`: it is left out, or (the result) that ends everything. */
+enum corral_err group_refused(struct group *g, size_t i, enum corral_err err, const struct diag *words,
+                              struct diag *d);
+/* A CTI whose core answers has not lost what was written to it: that it cannot be put back is an error. One
+ * without power has lost all anyway, and is named. What fails stays owed (cti_teardown): it is tried again.
+ */
+enum corral_err group_put_back(struct group *g, size_t i, struct diag *d);
+/* Make the connections of a CTI in use again; by its sequence, which leaves it out where that does not hold.
+ */
+enum corral_err group_set_again(struct group *g, size_t i, struct diag *d);
 /* Read back every CTI in use and put right what a reset or a loss of power took; says so. */
 enum corral_err group_mend(struct group *g, bool *mended, struct diag *d);
 /* Set up those that could not be set up before. Only a link that is gone is an error. */
@@ -115,5 +133,23 @@ enum corral_err group_adopt(struct group *g, struct diag *d);
 void group_watch_resets(struct group *g, size_t core, const struct core_status *s);
 /* Members that are alone on their channels give their CTI back. */
 void group_drop_lonely(struct group *g);
+
+/* group_sequence.c: each is of a member that has what it uses */
+bool group_has_sequences(const struct group *g, size_t i);
+bool group_sets_up_by_sequence(const struct group *g);
+bool group_stops_by_sequence(const struct group *g, size_t i);
+bool group_acknowledges_by_sequence(const struct group *g, size_t i);
+bool group_starts_by_sequence(const struct group *g, size_t i);
+/* Set aside, run, read back, run once more; those that do not hold, or not on the channels of most, are left
+ * out. Only what ends everything is an error. */
+enum corral_err group_sequence_set_up_all(struct group *g, group_mask mask, struct diag *d);
+/* The same for one that joins later, on the group's channels. */
+enum corral_err group_sequence_set_up(struct group *g, size_t i, struct diag *d);
+enum corral_err group_sequence_set_again(struct group *g, size_t i, struct diag *d);
+/* By the sequence; by ourselves where that does not clear the request. `always`: also where none shows. */
+enum corral_err group_sequence_acknowledge(struct group *g, size_t i, bool always, struct diag *d);
+/* A sequence that fails is a remark: whether it did what it should is for the caller to see. */
+enum corral_err group_sequence_stop(struct group *g, size_t i, struct diag *d);
+enum corral_err group_sequence_start(struct group *g, size_t i, struct diag *d);
 
 #endif

@@ -12,6 +12,8 @@ struct run {
     struct group *g;
     group_mask mask;
     size_t leader;
+    bool sequenced; /* ProcessorStart was run, and of use */
+    bool ran_start[EVENT_MAX_CORES];
     struct group_outcome outcomes[EVENT_MAX_CORES];
 };
 
@@ -119,6 +121,20 @@ static bool anyone_stopped(const struct run *r)
     return false;
 }
 
+/* A sequence may have read the flag that proves a restart, which takes it away. That a core has a reason of
+ * its own, which was cleared before, proves it too. */
+static bool anyone_stopped_unproven(const struct run *r)
+{
+    for (size_t i = 0; i < r->g->count && r->sequenced; i++) {
+        struct core_status status;
+        if (r->outcomes[i].prepared && !r->outcomes[i].restarted &&
+            !core_peek_status(r->g->cores[i], &status, NULL) && status.state == CORE_HALTED &&
+            group_own_reason(status.reason))
+            return true;
+    }
+    return false;
+}
+
 static void confirm(struct run *r, size_t core)
 {
     struct group_outcome *o = &r->outcomes[core];
@@ -180,12 +196,50 @@ static enum corral_err pulse(struct run *r, bool again, struct diag *d)
             served |= done[m] && g->seats[m].island == g->seats[i].island;
         if (served)
             continue;
-        enum corral_err err = cti_pulse(group_cti(g, i), g->restart_channel, d);
+        enum corral_err err = CORRAL_OK;
+        if (!again && group_starts_by_sequence(g, i)) {
+            r->sequenced = r->ran_start[i] = true;
+            err = group_sequence_start(g, i, d);
+        } else {
+            err = cti_pulse(group_cti(g, i), g->restart_channel, d);
+        }
         if (err)
             return err;
         done[i] = true;
     }
     return CORRAL_OK;
+}
+
+/* Has another member of its island started, by a pulse? */
+static bool started_beside(const struct run *r, size_t core)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->g->count; i++)
+        any |= i != core && r->outcomes[i].restarted && !r->outcomes[i].by_software &&
+               r->g->seats[i].island == r->g->seats[core].island;
+    return any;
+}
+
+/* Before our own pulse: the sequences that have started nobody (2), or their own core alone (1). */
+static void doubt_starts(const struct run *r, unsigned *doubt)
+{
+    for (size_t i = 0; i < r->g->count; i++)
+        doubt[i] = !r->ran_start[i] || started_beside(r, i) ? 0 : r->outcomes[i].restarted ? 1 : 2;
+}
+
+/* After it: it did what they should have done. */
+static void judge_starts(struct run *r, const unsigned *doubt)
+{
+    struct group *g = r->g;
+    for (size_t i = 0; i < g->count; i++) {
+        bool of_use = started_beside(r, i) || (doubt[i] == 2 && r->outcomes[i].restarted);
+        if (!doubt[i] || !of_use)
+            continue;
+        r->sequenced = false;
+        g->start_ignored = true;
+        group_remark(g, i, "ProcessorStart of %s did not start the cores: Corral did, and does from now on",
+                     core_name(g->cores[i]));
+    }
 }
 
 static bool is_pulsed(const struct run *r, size_t core)
@@ -346,12 +400,15 @@ static enum corral_err start_all(struct run *r, struct diag *d)
         confirm_by_software(r);
     if (any_fatal(r))
         return CORRAL_OK;
-    bool stopped = !all_restarted(r) && anyone_stopped(r);
+    bool stopped = !all_restarted(r) && (anyone_stopped(r) || anyone_stopped_unproven(r));
     if (!all_restarted(r) && !stopped) {
+        unsigned doubt[EVENT_MAX_CORES];
+        doubt_starts(r, doubt);
         err = pulse(r, true, d);
         if (err)
             return err;
         confirm_pulsed(r);
+        judge_starts(r, doubt);
         stopped = anyone_stopped(r);
     }
     bool mended = false;
@@ -433,6 +490,8 @@ static void fill_event(struct run *r, struct event *e)
         software |= o->by_software;
         stub &= core_run_domain(g->cores[i]) != NULL;
     }
+    if (e->halt.mechanism == GROUP_MECHANISM_SEQUENCE && !r->sequenced)
+        e->halt.mechanism = GROUP_MECHANISM_CTI;
     if (!any)
         e->halt.mechanism = GROUP_MECHANISM_NONE;
     else if (software)

@@ -22,17 +22,17 @@ enum corral_err group_set_channels(struct group *g, int halt, int restart, struc
 
 bool group_channels(const struct group *g, int *halt, int *restart)
 {
-    if (group_mechanism(g) != GROUP_MECHANISM_CTI)
+    if (!group_by_cross_triggers(group_mechanism(g)))
         return false;
     *halt = (int)g->halt_channel;
     *restart = g->restart_channel == CTI_NO_CHANNEL ? -1 : (int)g->restart_channel;
     return true;
 }
 
-static void leave_out(struct group *g, size_t i, enum group_why why, const struct diag *words)
+void group_leave_out(struct group *g, size_t i, enum group_why why, const struct diag *words)
 {
     struct group_seat *s = &g->seats[i];
-    s->in_use = false;
+    s->in_use = s->sequenced = false;
     s->island = -1;
     s->why = s->run_why = why;
     s->waiting = why == GROUP_WHY_UNREACHABLE;
@@ -46,7 +46,11 @@ static enum corral_err look_at(struct group *g, size_t i, uint32_t *used, struct
     struct core_status status;
     g->seats[i].why = g->seats[i].run_why = GROUP_WHY_NONE;
     if (!core_cti(g->cores[i])) {
-        leave_out(g, i, GROUP_WHY_NO_CTI, NULL);
+        group_leave_out(g, i, GROUP_WHY_NO_CTI, NULL);
+        return CORRAL_OK;
+    }
+    if (g->sequences && !group_has_sequences(g, i)) {
+        group_leave_out(g, i, GROUP_WHY_NO_SEQUENCE, NULL);
         return CORRAL_OK;
     }
     enum corral_err err = core_read_status(g->cores[i], false, &status, &words);
@@ -54,7 +58,7 @@ static enum corral_err look_at(struct group *g, size_t i, uint32_t *used, struct
         status.state != CORE_RESET) {
         g->seats[i].resets = status.resets;
         if (!status.debug_enabled) {
-            leave_out(g, i, GROUP_WHY_DEBUG_DISABLED, NULL);
+            group_leave_out(g, i, GROUP_WHY_DEBUG_DISABLED, NULL);
             return CORRAL_OK;
         }
         err = cti_used_channels(core_cti(g->cores[i]), used, &words);
@@ -72,7 +76,7 @@ static enum corral_err look_at(struct group *g, size_t i, uint32_t *used, struct
             *d = words;
         return err;
     }
-    leave_out(g, i, GROUP_WHY_UNREACHABLE, &words);
+    group_leave_out(g, i, GROUP_WHY_UNREACHABLE, &words);
     return CORRAL_OK;
 }
 
@@ -133,9 +137,31 @@ static enum group_why why_of(enum cti_refusal refusal)
     return GROUP_WHY_UNUSABLE;
 }
 
+enum corral_err group_refused(struct group *g, size_t i, enum corral_err err, const struct diag *words,
+                              struct diag *d)
+{
+    if (err == CORRAL_ERR_CTI_UNUSABLE) {
+        group_leave_out(g, i, why_of(cti_why_refused(core_cti(g->cores[i]))), words);
+        return CORRAL_OK;
+    }
+    if (err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_WAIT) {
+        /* Nothing of it stayed (else it were a part): it cannot be written. */
+        group_leave_out(g, i, GROUP_WHY_NOT_WRITABLE, words);
+        return CORRAL_OK;
+    }
+    if (d) {
+        *d = *words;
+        diag_prefix(d, "%s", core_name(g->cores[i]));
+        diag_object(d, "%s", core_name(g->cores[i]));
+    }
+    return err;
+}
+
 /* Its CTI set up. One that cannot be used is left out; what ends everything is the result. */
 static enum corral_err set_up_member(struct group *g, size_t i, bool silent, struct diag *d)
 {
+    if (group_sets_up_by_sequence(g))
+        return group_sequence_set_up(g, i, d);
     struct group_seat *s = &g->seats[i];
     struct cti *cti = core_cti(g->cores[i]);
     const struct cti_info *info = cti_get_info(cti);
@@ -144,24 +170,10 @@ static enum corral_err set_up_member(struct group *g, size_t i, bool silent, str
     unsigned r = restart ? g->restart_channel : CTI_NO_CHANNEL;
     enum corral_err err = silent ? cti_setup_silent(cti, g->halt_channel, r, &words)
                                  : cti_setup(cti, g->halt_channel, r, &words);
-    if (err == CORRAL_ERR_CTI_UNUSABLE) {
-        leave_out(g, i, why_of(cti_why_refused(cti)), &words);
-        return CORRAL_OK;
-    }
-    if (err == CORRAL_ERR_LINK_FAULT || err == CORRAL_ERR_LINK_WAIT) {
-        /* Nothing of it stayed (else it were a part): it cannot be written. */
-        leave_out(g, i, GROUP_WHY_NOT_WRITABLE, &words);
-        return CORRAL_OK;
-    }
-    if (err) {
-        if (d) {
-            *d = words;
-            diag_prefix(d, "%s", core_name(g->cores[i]));
-            diag_object(d, "%s", core_name(g->cores[i]));
-        }
-        return err;
-    }
+    if (err)
+        return group_refused(g, i, err, &words, d);
     s->in_use = true;
+    s->sequenced = g->sequences != NULL;
     s->waiting = false;
     s->run_why = restart                    ? GROUP_WHY_NONE
                  : info->restart_output < 0 ? GROUP_WHY_NO_RESTART_OUTPUT
@@ -170,10 +182,7 @@ static enum corral_err set_up_member(struct group *g, size_t i, bool silent, str
     return CORRAL_OK;
 }
 
-/* A CTI whose core answers has not lost what was written to it: that it cannot be put back is an error. One
- * without power has lost all anyway, and is named. What fails stays owed (cti_teardown): it is tried again.
- */
-static enum corral_err put_back(struct group *g, size_t i, struct diag *d)
+enum corral_err group_put_back(struct group *g, size_t i, struct diag *d)
 {
     struct core_status status;
     struct diag words = DIAG_INIT;
@@ -204,7 +213,7 @@ static enum corral_err tear_down_all(struct group *g, struct diag *d)
         if (!core_cti(g->cores[i]))
             continue;
         /* Also of one that is not in use (any more): nothing is written where nothing is owed. */
-        enum corral_err err = put_back(g, i, first ? NULL : d);
+        enum corral_err err = group_put_back(g, i, first ? NULL : d);
         g->seats[i].in_use = g->seats[i].isolated = g->seats[i].level = false;
         g->seats[i].island = -1;
         if (err && !first)
@@ -215,16 +224,16 @@ static enum corral_err tear_down_all(struct group *g, struct diag *d)
 
 static void remark_members(struct group *g)
 {
-    if (group_mechanism(g) != GROUP_MECHANISM_CTI)
+    if (!group_by_cross_triggers(group_mechanism(g)))
         group_remark(g, GROUP_WHOLE,
                      "no two cores can be joined by cross triggers: each is halted and started by itself");
     for (size_t i = 0; i < g->count; i++) {
         const struct group_member *m = group_get_member(g, i);
-        if (m->halt != GROUP_MECHANISM_CTI)
+        if (!group_by_cross_triggers(m->halt))
             group_remark(g, i, "%s is halted and started by itself: %s%s%s%s", m->name,
                          group_why_text(m->halt_why), m->detail[0] ? " (" : "", m->detail,
                          m->detail[0] ? ")" : "");
-        else if (m->run != GROUP_MECHANISM_CTI)
+        else if (!group_by_cross_triggers(m->run))
             group_remark(g, i, "%s is halted by cross triggers, but started by itself: %s", m->name,
                          group_why_text(m->run_why));
     }
@@ -239,12 +248,45 @@ void group_drop_lonely(struct group *g)
         enum group_why why = g->seats[i].why == GROUP_WHY_NONE ? GROUP_WHY_OTHER_CTM : g->seats[i].why;
         struct diag words = DIAG_INIT;
         snprintf(words.message, sizeof(words.message), "%s", g->seats[i].detail);
-        put_back(g, i, NULL); /* where that fails it is owed, and group_disable_sync says so */
-        leave_out(g, i, why, &words);
+        group_put_back(g, i, NULL); /* where that fails it is owed, and group_disable_sync says so */
+        group_leave_out(g, i, why, &words);
         any = true;
     }
     if (any)
         remark_members(g);
+}
+
+static enum corral_err set_up_our_way(struct group *g, uint32_t used, bool silent, struct diag *d)
+{
+    bool chosen = choose_channels(g, used);
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < g->count && !err; i++) {
+        if (!is_candidate(g, i))
+            continue;
+        if (chosen)
+            err = set_up_member(g, i, silent, d);
+        else
+            group_leave_out(g, i, GROUP_WHY_CHANNELS_TAKEN, NULL);
+    }
+    return err;
+}
+
+/* While nothing is connected, then all is: a sequence has made its connections, and they are taken off again
+ * meanwhile. */
+static enum corral_err see_islands(struct group *g, struct diag *d)
+{
+    bool sequences = group_sets_up_by_sequence(g);
+    enum corral_err err = CORRAL_OK;
+    for (size_t i = 0; i < g->count && sequences && !err; i++)
+        if (group_cti(g, i))
+            err = cti_engage(group_cti(g, i), 0, d);
+    if (!err)
+        err = group_see_islands(g, d);
+    for (size_t i = 0; i < g->count && !err; i++)
+        if (group_cti(g, i))
+            err = sequences ? cti_engage(group_cti(g, i), group_connections(g, i, false), d)
+                            : set_up_member(g, i, false, d);
+    return err;
 }
 
 static enum corral_err set_up_all(struct group *g, struct diag *d)
@@ -260,27 +302,22 @@ static enum corral_err set_up_all(struct group *g, struct diag *d)
         used |= mask;
         all_halted &= !is_candidate(g, i) || group_is_halted(g, i);
     }
-    bool chosen = choose_channels(g, used);
-    enum corral_err err = CORRAL_OK;
-    size_t candidates = 0;
+    group_mask candidates = 0;
+    size_t count = 0;
     for (size_t i = 0; i < g->count; i++)
-        candidates += is_candidate(g, i);
-    for (size_t i = 0; i < g->count && candidates < 2; i++)
+        if (is_candidate(g, i)) {
+            candidates |= group_bit(i);
+            count++;
+        }
+    for (size_t i = 0; i < g->count && count < 2; i++)
         if (is_candidate(g, i)) /* nobody to be joined to: not one write */
-            leave_out(g, i, GROUP_WHY_OTHER_CTM, NULL);
-    for (size_t i = 0; i < g->count && !err; i++) {
-        if (!is_candidate(g, i))
-            continue;
-        if (chosen)
-            err = set_up_member(g, i, !all_halted, d);
-        else
-            leave_out(g, i, GROUP_WHY_CHANNELS_TAKEN, NULL);
-    }
+            group_leave_out(g, i, GROUP_WHY_OTHER_CTM, NULL);
+    if (count < 2)
+        return CORRAL_OK;
+    enum corral_err err = group_sets_up_by_sequence(g) ? group_sequence_set_up_all(g, candidates, d)
+                                                       : set_up_our_way(g, used, !all_halted, d);
     if (!err && !all_halted)
-        err = group_see_islands(g, d);
-    for (size_t i = 0; i < g->count && !err && !all_halted; i++)
-        if (group_cti(g, i))
-            err = set_up_member(g, i, false, d);
+        err = see_islands(g, d);
     if (!err && all_halted)
         err = group_acknowledge(g, GROUP_ALL, d);
     if (!err && all_halted)
@@ -292,11 +329,12 @@ enum corral_err group_enable_sync(struct group *g, struct diag *d)
 {
     if (g->sync)
         return CORRAL_OK;
+    g->start_ignored = false;
     enum corral_err err = set_up_all(g, d);
     if (err) {
         tear_down_all(g, NULL);
         for (size_t i = 0; i < g->count; i++)
-            leave_out(g, i, GROUP_WHY_OFF, NULL);
+            group_leave_out(g, i, GROUP_WHY_OFF, NULL);
         return err;
     }
     g->sync = true;
@@ -309,8 +347,15 @@ enum corral_err group_disable_sync(struct group *g, struct diag *d)
     g->sync = false; /* where it was off already, something may be owed since it could not be turned on */
     enum corral_err err = tear_down_all(g, d);
     for (size_t i = 0; i < g->count; i++)
-        leave_out(g, i, GROUP_WHY_OFF, NULL);
+        group_leave_out(g, i, GROUP_WHY_OFF, NULL);
     return err;
+}
+
+enum corral_err group_set_again(struct group *g, size_t i, struct diag *d)
+{
+    if (g->seats[i].sequenced && group_sets_up_by_sequence(g))
+        return group_sequence_set_again(g, i, d);
+    return cti_set_again(group_cti(g, i), d);
 }
 
 static enum corral_err mend_member(struct group *g, size_t i, bool *mended, struct diag *d)
@@ -320,7 +365,7 @@ static enum corral_err mend_member(struct group *g, size_t i, bool *mended, stru
     struct cti *cti = group_cti(g, i);
     enum corral_err err = cti_verify(cti, &intact, &words);
     if (!err && !intact) {
-        err = cti_set_again(cti, &words);
+        err = group_set_again(g, i, &words);
         g->islands_proven = false;
         *mended = true;
         if (!err)
@@ -370,12 +415,12 @@ static enum corral_err adopt_member(struct group *g, size_t i, struct diag *d)
     if (group_is_halted(g, i))
         for (size_t k = 0; k < g->count; k++)
             if (g->seats[k].running) {
-                leave_out(g, i, GROUP_WHY_UNREACHABLE, NULL);
+                group_leave_out(g, i, GROUP_WHY_UNREACHABLE, NULL);
                 return CORRAL_OK;
             }
     err = set_up_member(g, i, false, d);
     if (err && !group_is_fatal(err)) {
-        leave_out(g, i, GROUP_WHY_NOT_WRITABLE, d);
+        group_leave_out(g, i, GROUP_WHY_NOT_WRITABLE, d);
         err = CORRAL_OK;
     }
     if (err || !g->seats[i].in_use)

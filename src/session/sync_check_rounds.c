@@ -234,7 +234,7 @@ enum corral_err sync_check_rounds(struct session *s, unsigned rounds, const atom
         return err;
     struct diag refused = DIAG_INIT;
     err = session_set_sync(s, true, &refused);
-    if (!err && mechanism_of(s) != GROUP_MECHANISM_CTI)
+    if (!err && !group_by_cross_triggers(mechanism_of(s)))
         snprintf(out->with.why, sizeof(out->with.why), "no two cores can be joined by cross triggers");
     else if (!err)
         err = one_way(s, out, rounds, stop, &out->with, d);

@@ -59,8 +59,8 @@ static bool joins(const struct sync_check_core *c, bool run)
 {
     const struct group_check_member *m = &c->member;
     if (run)
-        return m->with_sync.run == GROUP_MECHANISM_CTI && m->run == GROUP_PROOF_DONE;
-    return m->with_sync.halt == GROUP_MECHANISM_CTI && m->halt != GROUP_PROOF_FAILED;
+        return group_by_cross_triggers(m->with_sync.run) && m->run == GROUP_PROOF_DONE;
+    return group_by_cross_triggers(m->with_sync.halt) && m->halt != GROUP_PROOF_FAILED;
 }
 
 /* Cores on islands of their own are halted together within each. */
