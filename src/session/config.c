@@ -16,7 +16,7 @@
 #include "session/config_target.h"
 #include "session/config_value.h"
 
-static bool set_core(struct config_context *x, const struct config_node *node, size_t *core)
+static bool set_core(struct config_context *x, const struct yaml_tree_node *node, size_t *core)
 {
     if (!config_text(x, node, "a core's name"))
         return false;
@@ -29,24 +29,15 @@ static bool set_core(struct config_context *x, const struct config_node *node, s
     return config_refuse(x, node, "the name of a core under cores");
 }
 
-static bool missing(struct config_context *x, const struct config_node *node, const char *what)
+static bool missing(struct config_context *x, const struct yaml_tree_node *node, const char *what)
 {
     config_mistake(x->diag, x->file, node->line, "this entry lacks something; expected %s", what);
     return false;
 }
 
-static const struct config_node *child_of(const struct config_node *node, const char *key)
-{
-    for (const struct config_node *child = node->kind == CONFIG_MAPPING ? node->first : NULL; child;
-         child = child->next)
-        if (strcmp(child->key, key) == 0)
-            return child;
-    return NULL;
-}
-
 /* ---- cores ---- */
 
-static bool read_core_name(struct config_context *x, const struct config_node *node, void *into)
+static bool read_core_name(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_core *core = into;
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -63,7 +54,7 @@ static bool read_core_name(struct config_context *x, const struct config_node *n
     return true;
 }
 
-static bool read_elf(struct config_context *x, const struct config_node *node, void *into)
+static bool read_elf(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_core *core = into;
     if (!config_text(x, node, "the path of an ELF file"))
@@ -82,12 +73,12 @@ static bool read_elf(struct config_context *x, const struct config_node *node, v
     return true;
 }
 
-static bool read_hz(struct config_context *x, const struct config_node *node, void *into)
+static bool read_hz(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return config_number(x, node, 1, UINT32_MAX, &((struct config_core *)into)->hz);
 }
 
-static bool read_core(struct config_context *x, const struct config_node *node, void *into)
+static bool read_core(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {{"name", read_core_name},
                                                  {"ap", config_read_core_ap},
@@ -107,7 +98,7 @@ static bool read_core(struct config_context *x, const struct config_node *node, 
     return core->name[0] ? true : missing(x, node, "name: of the core");
 }
 
-static bool read_cores(struct config_context *x, const struct config_node *node, void *into)
+static bool read_cores(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     (void)into;
     return config_read_list(x, node, CONFIG_MAX_CORES, read_core);
@@ -115,12 +106,12 @@ static bool read_cores(struct config_context *x, const struct config_node *node,
 
 /* ---- logs ---- */
 
-static bool read_log_core(struct config_context *x, const struct config_node *node, void *into)
+static bool read_log_core(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return set_core(x, node, &((struct config_log *)into)->core);
 }
 
-static bool read_symbol(struct config_context *x, const struct config_node *node, void *into)
+static bool read_symbol(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_log *log = into;
     if (!config_text(x, node, "the name of a variable"))
@@ -129,13 +120,13 @@ static bool read_symbol(struct config_context *x, const struct config_node *node
     return log->symbol != NULL;
 }
 
-static bool read_log_address(struct config_context *x, const struct config_node *node, void *into)
+static bool read_log_address(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return config_number(x, node, 0, UINT64_MAX, &((struct config_log *)into)->address);
 }
 
-static bool read_u32(struct config_context *x, const struct config_node *node, uint64_t least, uint64_t most,
-                     uint32_t *out)
+static bool read_u32(struct config_context *x, const struct yaml_tree_node *node, uint64_t least,
+                     uint64_t most, uint32_t *out)
 {
     uint64_t value;
     if (!config_number(x, node, least, most, &value))
@@ -144,23 +135,23 @@ static bool read_u32(struct config_context *x, const struct config_node *node, u
     return true;
 }
 
-static bool read_log_size(struct config_context *x, const struct config_node *node, void *into)
+static bool read_log_size(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     /* A header, a record's header and one character; above, nobody's shared memory. */
     return read_u32(x, node, 29, 1024 * 1024, &((struct config_log *)into)->size);
 }
 
-static bool read_staging(struct config_context *x, const struct config_node *node, void *into)
+static bool read_staging(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_u32(x, node, 13, 1024 * 1024, &((struct config_log *)into)->staging);
 }
 
-static bool read_timestamp_hz(struct config_context *x, const struct config_node *node, void *into)
+static bool read_timestamp_hz(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_u32(x, node, 1, UINT32_MAX, &((struct config_log *)into)->timestamp_hz);
 }
 
-static bool read_log(struct config_context *x, const struct config_node *node, void *into)
+static bool read_log(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {
         {"core", read_log_core}, {"symbol", read_symbol},   {"address", read_log_address},
@@ -174,15 +165,15 @@ static bool read_log(struct config_context *x, const struct config_node *node, v
         return false;
     }
     config->log_count++;
-    bool address = child_of(node, "address"), size = child_of(node, "size");
-    if (!child_of(node, "core"))
+    bool address = yaml_tree_child(node, "address"), size = yaml_tree_child(node, "size");
+    if (!yaml_tree_child(node, "core"))
         return missing(x, node, "core: whose log it is");
     if (log->symbol ? address || size : !address || !size)
         return missing(x, node, "either symbol:, or address: and size:");
     return true;
 }
 
-static bool read_logs(struct config_context *x, const struct config_node *node, void *into)
+static bool read_logs(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     (void)into;
     return config_read_list(x, node, CONFIG_MAX_LOGS, read_log);
@@ -190,24 +181,24 @@ static bool read_logs(struct config_context *x, const struct config_node *node, 
 
 /* ---- profile ---- */
 
-static bool read_listen(struct config_context *x, const struct config_node *node, void *into)
+static bool read_listen(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config *config = into;
     return config_address(x, node, true, config->listen, &config->listen_port);
 }
 
-static bool read_source_address(struct config_context *x, const struct config_node *node, void *into)
+static bool read_source_address(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_source *source = into;
     return config_address(x, node, false, source->address, &source->port);
 }
 
-static bool read_source_core(struct config_context *x, const struct config_node *node, void *into)
+static bool read_source_core(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return set_core(x, node, &((struct config_source *)into)->core);
 }
 
-static bool read_source(struct config_context *x, const struct config_node *node, void *into)
+static bool read_source(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {{"address", read_source_address},
                                                  {"core", read_source_core}};
@@ -216,21 +207,21 @@ static bool read_source(struct config_context *x, const struct config_node *node
     source->line = node->line;
     if (!CONFIG_READ_MAPPING(x, node, fields, source))
         return false;
-    if (!child_of(node, "address") || !child_of(node, "core"))
+    if (!yaml_tree_child(node, "address") || !yaml_tree_child(node, "core"))
         return missing(x, node, "address: of the sender and core: it stands for");
     for (const struct config_source *other = config->sources; other < source; other++)
         if (strcmp(other->address, source->address) == 0 && other->port == source->port)
-            return config_refuse(x, child_of(node, "address"), "an address that no other source has");
+            return config_refuse(x, yaml_tree_child(node, "address"), "an address that no other source has");
     return true;
 }
 
-static bool read_sources(struct config_context *x, const struct config_node *node, void *into)
+static bool read_sources(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     (void)into;
     return config_read_list(x, node, CONFIG_MAX_SOURCES, read_source);
 }
 
-static bool read_profile(struct config_context *x, const struct config_node *node, void *into)
+static bool read_profile(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {{"listen", read_listen}, {"sources", read_sources}};
     ((struct config *)into)->profile_set = true;
@@ -240,7 +231,7 @@ static bool read_profile(struct config_context *x, const struct config_node *nod
 /* ---- the rest ---- */
 
 /* Words of a link that are paths, made to start from the file: after these, up to a comma or '@'. */
-static bool read_link(struct config_context *x, const struct config_node *node, void *into)
+static bool read_link(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct {
         const char *prefix;
@@ -286,15 +277,15 @@ static bool read_link(struct config_context *x, const struct config_node *node, 
 }
 
 /* The switches of the virtual board: a line of them, or a list of such lines. */
-static bool read_board(struct config_context *x, const struct config_node *node, void *into)
+static bool read_board(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config *config = into;
     struct diag d = DIAG_INIT;
     size_t room = 1, used = 0;
-    if (node->kind != CONFIG_LIST && !config_text(x, node, "switches, such as --identity m7,m33"))
+    if (node->kind != YAML_TREE_LIST && !config_text(x, node, "switches, such as --identity m7,m33"))
         return false;
-    const struct config_node *first = node->kind == CONFIG_LIST ? node->first : node;
-    for (const struct config_node *n = first; n; n = node->kind == CONFIG_LIST ? n->next : NULL) {
+    const struct yaml_tree_node *first = node->kind == YAML_TREE_LIST ? node->first : node;
+    for (const struct yaml_tree_node *n = first; n; n = node->kind == YAML_TREE_LIST ? n->next : NULL) {
         if (!config_text(x, n, "a switch, such as --level-halted"))
             return false;
         room += strlen(n->text) + 1;
@@ -302,7 +293,7 @@ static bool read_board(struct config_context *x, const struct config_node *node,
     config->board = calloc(1, room);
     if (!config->board)
         return config_out_of_memory(x);
-    for (const struct config_node *n = first; n; n = node->kind == CONFIG_LIST ? n->next : NULL) {
+    for (const struct yaml_tree_node *n = first; n; n = node->kind == YAML_TREE_LIST ? n->next : NULL) {
         memcpy(config->board + used, n->text, strlen(n->text));
         used += strlen(n->text);
         config->board[used++] = ' ';
@@ -314,12 +305,12 @@ static bool read_board(struct config_context *x, const struct config_node *node,
     return false;
 }
 
-static bool read_clock(struct config_context *x, const struct config_node *node, void *into)
+static bool read_clock(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return config_number(x, node, 1, 1000000000, &((struct config *)into)->clock_hz);
 }
 
-static bool read_protocol(struct config_context *x, const struct config_node *node, void *into)
+static bool read_protocol(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const char expected[] = "swd or jtag";
     return config_text(x, node, expected) &&
@@ -327,7 +318,7 @@ static bool read_protocol(struct config_context *x, const struct config_node *no
             config_refuse(x, node, expected));
 }
 
-static bool read_connect(struct config_context *x, const struct config_node *node, void *into)
+static bool read_connect(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const char expected[] = "attach, under-reset or pre-reset";
     return config_text(x, node, expected) &&
@@ -335,14 +326,14 @@ static bool read_connect(struct config_context *x, const struct config_node *nod
             config_refuse(x, node, expected));
 }
 
-static bool read_sync(struct config_context *x, const struct config_node *node, void *into)
+static bool read_sync(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config *config = into;
     config->sync_set = true;
     return config_bool(x, node, &config->sync);
 }
 
-static bool read_halt_channel(struct config_context *x, const struct config_node *node, void *into)
+static bool read_halt_channel(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     uint64_t value;
     if (!config_number(x, node, 0, 31, &value))
@@ -351,7 +342,7 @@ static bool read_halt_channel(struct config_context *x, const struct config_node
     return true;
 }
 
-static bool read_restart_channel(struct config_context *x, const struct config_node *node, void *into)
+static bool read_restart_channel(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     uint64_t value;
     if (!config_number(x, node, 0, 31, &value))
@@ -360,7 +351,7 @@ static bool read_restart_channel(struct config_context *x, const struct config_n
     return true;
 }
 
-static bool read_channels(struct config_context *x, const struct config_node *node, void *into)
+static bool read_channels(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {{"halt", read_halt_channel},
                                                  {"restart", read_restart_channel}};
@@ -368,12 +359,12 @@ static bool read_channels(struct config_context *x, const struct config_node *no
     if (!CONFIG_READ_MAPPING(x, node, fields, config))
         return false;
     if (config->halt_channel >= 0 && config->halt_channel == config->restart_channel)
-        return config_refuse(x, child_of(node, "restart"), "another channel than halt's");
+        return config_refuse(x, yaml_tree_child(node, "restart"), "another channel than halt's");
     return true;
 }
 
 /* Logs and sources name cores, which may stand below them in the file: they are read in a second pass. */
-static bool read_later(struct config_context *x, const struct config_node *node, void *into)
+static bool read_later(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     (void)x;
     (void)node;
@@ -381,7 +372,7 @@ static bool read_later(struct config_context *x, const struct config_node *node,
     return true;
 }
 
-static bool read_config(struct config_context *x, const struct config_node *root)
+static bool read_config(struct config_context *x, const struct yaml_tree_node *root)
 {
     static const struct config_field fields[] = {{"link", read_link},
                                                  {"board", read_board},
@@ -398,13 +389,14 @@ static bool read_config(struct config_context *x, const struct config_node *root
                                                  {"profile", read_later}};
     if (!CONFIG_READ_MAPPING(x, root, fields, x->config))
         return false;
-    const struct config_node *logs = child_of(root, "logs"), *profile = child_of(root, "profile");
+    const struct yaml_tree_node *logs = yaml_tree_child(root, "logs"),
+                                *profile = yaml_tree_child(root, "profile");
     return (!logs || read_logs(x, logs, x->config)) && (!profile || read_profile(x, profile, x->config));
 }
 
 struct config *config_parse(const char *path, const char *bytes, size_t size, struct diag *d)
 {
-    struct config_tree *tree = config_tree_parse(path, bytes, size, d);
+    struct yaml_tree *tree = yaml_tree_parse(path, bytes, size, &config_limits, d);
     if (!tree)
         return NULL;
     const char *slash = strrchr(path, '/');
@@ -415,11 +407,11 @@ struct config *config_parse(const char *path, const char *bytes, size_t size, st
     if (ok) {
         config->halt_channel = config->restart_channel = config->listen_port = -1;
         config->file = config_copy(&x, path);
-        ok = config->file && read_config(&x, config_tree_root(tree));
+        ok = config->file && read_config(&x, yaml_tree_root(tree));
     } else {
         config_out_of_memory(&x);
     }
-    config_tree_free(tree);
+    yaml_tree_free(tree);
     if (ok)
         return config;
     config_free(config);

@@ -13,15 +13,7 @@
 #include "base/text.h"
 #include "link/link.h"
 
-static const struct config_node *child(const struct config_node *node, const char *key)
-{
-    for (const struct config_node *n = node->kind == CONFIG_MAPPING ? node->first : NULL; n; n = n->next)
-        if (strcmp(n->key, key) == 0)
-            return n;
-    return NULL;
-}
-
-static bool lacks(struct config_context *x, const struct config_node *node, const char *what)
+static bool lacks(struct config_context *x, const struct yaml_tree_node *node, const char *what)
 {
     config_mistake(x->diag, x->file, node->line, "this entry lacks something; expected %s", what);
     return false;
@@ -33,7 +25,7 @@ static bool is_nested(uint64_t ap)
 }
 
 /* ADIv5's numbers, ADIv6's base addresses, and the numbers of those under aps that stand behind others. */
-static bool read_ap(struct config_context *x, const struct config_node *node, uint32_t *ap)
+static bool read_ap(struct config_context *x, const struct yaml_tree_node *node, uint32_t *ap)
 {
     uint64_t value;
     if (!config_number(x, node, 0, INT32_MAX, &value))
@@ -46,7 +38,7 @@ static bool read_ap(struct config_context *x, const struct config_node *node, ui
     return true;
 }
 
-bool config_read_core_ap(struct config_context *x, const struct config_node *node, void *into)
+bool config_read_core_ap(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_core *core = into;
     core->ap_set = true;
@@ -55,28 +47,28 @@ bool config_read_core_ap(struct config_context *x, const struct config_node *nod
 
 /* ---- cti ---- */
 
-static bool read_block(struct config_context *x, const struct config_node *node, uint64_t *address)
+static bool read_block(struct config_context *x, const struct yaml_tree_node *node, uint64_t *address)
 {
     if (!config_number(x, node, 0, UINT64_MAX, address))
         return false;
     return *address % 4096 == 0 || config_refuse(x, node, "the start of a 4 KiB block");
 }
 
-static bool read_cti_address(struct config_context *x, const struct config_node *node, void *into)
+static bool read_cti_address(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_core *core = into;
     core->cti_set = true;
     return read_block(x, node, &core->cti_address);
 }
 
-static bool read_cti_ap(struct config_context *x, const struct config_node *node, void *into)
+static bool read_cti_ap(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_core *core = into;
     core->cti_ap_set = true;
     return read_ap(x, node, &core->cti_ap);
 }
 
-static bool read_restart_output(struct config_context *x, const struct config_node *node, void *into)
+static bool read_restart_output(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     uint64_t value;
     if (!config_number(x, node, 0, 31, &value))
@@ -85,7 +77,7 @@ static bool read_restart_output(struct config_context *x, const struct config_no
     return true;
 }
 
-bool config_read_core_cti(struct config_context *x, const struct config_node *node, void *into)
+bool config_read_core_cti(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {
         {"address", read_cti_address}, {"ap", read_cti_ap}, {"restart_output", read_restart_output}};
@@ -100,7 +92,7 @@ bool config_read_core_cti(struct config_context *x, const struct config_node *no
 
 /* ---- sdf ---- */
 
-bool config_read_sdf(struct config_context *x, const struct config_node *node, void *into)
+bool config_read_sdf(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config *config = into;
     if (!config_text(x, node, "the path of a system description file"))
@@ -120,7 +112,7 @@ bool config_read_sdf(struct config_context *x, const struct config_node *node, v
 
 /* ---- aps ---- */
 
-static bool read_nested_number(struct config_context *x, const struct config_node *node, void *into)
+static bool read_nested_number(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     uint64_t value;
     if (!config_number(x, node, LINK_NESTED_FIRST, LINK_NESTED_LAST, &value))
@@ -129,24 +121,24 @@ static bool read_nested_number(struct config_context *x, const struct config_nod
     return true;
 }
 
-static bool read_parent(struct config_context *x, const struct config_node *node, void *into)
+static bool read_parent(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_ap(x, node, &((struct config_ap *)into)->parent);
 }
 
-static bool read_nested_address(struct config_context *x, const struct config_node *node, void *into)
+static bool read_nested_address(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_block(x, node, &((struct config_ap *)into)->address);
 }
 
-static bool read_one_ap(struct config_context *x, const struct config_node *node, void *into)
+static bool read_one_ap(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {
         {"ap", read_nested_number}, {"parent", read_parent}, {"address", read_nested_address}};
     struct config *config = into;
     struct config_ap *ap = &config->aps[config->ap_count++];
     ap->line = node->line;
-    if (node->kind != CONFIG_MAPPING) {
+    if (node->kind != YAML_TREE_MAPPING) {
         if (!read_ap(x, node, &ap->ap))
             return false;
         if (is_nested(ap->ap))
@@ -155,7 +147,8 @@ static bool read_one_ap(struct config_context *x, const struct config_node *node
         ap->nested = true;
         if (!CONFIG_READ_MAPPING(x, node, fields, ap))
             return false;
-        if (!child(node, "ap") || !child(node, "parent") || !child(node, "address"))
+        if (!yaml_tree_child(node, "ap") || !yaml_tree_child(node, "parent") ||
+            !yaml_tree_child(node, "address"))
             return lacks(x, node,
                          "ap: its number from 256 on, parent: the AP it is behind, address: in its memory");
     }
@@ -168,7 +161,7 @@ static bool read_one_ap(struct config_context *x, const struct config_node *node
     return true;
 }
 
-bool config_read_aps(struct config_context *x, const struct config_node *node, void *into)
+bool config_read_aps(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     (void)into;
     return config_read_list(x, node, CONFIG_MAX_APS, read_one_ap);
@@ -176,12 +169,12 @@ bool config_read_aps(struct config_context *x, const struct config_node *node, v
 
 /* ---- patches ---- */
 
-static bool read_patch_ap(struct config_context *x, const struct config_node *node, void *into)
+static bool read_patch_ap(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_ap(x, node, &((struct config_patch *)into)->ap);
 }
 
-static bool read_patch_address(struct config_context *x, const struct config_node *node, void *into)
+static bool read_patch_address(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_patch *patch = into;
     if (!config_number(x, node, 0, UINT64_MAX, &patch->address))
@@ -189,7 +182,7 @@ static bool read_patch_address(struct config_context *x, const struct config_nod
     return patch->address % 4 == 0 || config_refuse(x, node, "the address of a word");
 }
 
-static bool read_patch_register(struct config_context *x, const struct config_node *node, void *into)
+static bool read_patch_register(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     struct config_patch *patch = into;
     patch->ap_register = true;
@@ -198,7 +191,7 @@ static bool read_patch_register(struct config_context *x, const struct config_no
     return patch->address % 4 == 0 || config_refuse(x, node, "the offset of a register of the AP");
 }
 
-static bool read_word(struct config_context *x, const struct config_node *node, uint32_t *out)
+static bool read_word(struct config_context *x, const struct yaml_tree_node *node, uint32_t *out)
 {
     uint64_t value;
     if (!config_number(x, node, 0, UINT32_MAX, &value))
@@ -207,17 +200,17 @@ static bool read_word(struct config_context *x, const struct config_node *node, 
     return true;
 }
 
-static bool read_patch_value(struct config_context *x, const struct config_node *node, void *into)
+static bool read_patch_value(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_word(x, node, &((struct config_patch *)into)->value);
 }
 
-static bool read_patch_mask(struct config_context *x, const struct config_node *node, void *into)
+static bool read_patch_mask(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     return read_word(x, node, &((struct config_patch *)into)->mask);
 }
 
-static bool read_patch(struct config_context *x, const struct config_node *node, void *into)
+static bool read_patch(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     static const struct config_field fields[] = {{"ap", read_patch_ap},
                                                  {"address", read_patch_address},
@@ -229,12 +222,13 @@ static bool read_patch(struct config_context *x, const struct config_node *node,
     *patch = (struct config_patch){.mask = UINT32_MAX, .line = node->line};
     if (!CONFIG_READ_MAPPING(x, node, fields, patch))
         return false;
-    if (!child(node, "ap") || !child(node, "value") || !child(node, "address") == !child(node, "register"))
+    if (!yaml_tree_child(node, "ap") || !yaml_tree_child(node, "value") ||
+        !yaml_tree_child(node, "address") == !yaml_tree_child(node, "register"))
         return lacks(x, node, "ap:, value:, and either address: in memory or register: of the AP");
     return true;
 }
 
-bool config_read_patches(struct config_context *x, const struct config_node *node, void *into)
+bool config_read_patches(struct config_context *x, const struct yaml_tree_node *node, void *into)
 {
     (void)into;
     return config_read_list(x, node, CONFIG_MAX_PATCHES, read_patch);

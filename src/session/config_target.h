@@ -7,10 +7,10 @@
 #include "session/config_value.h"
 
 /* Readers of single keys: `into` is the core's struct config_core, or the configuration. */
-bool config_read_core_ap(struct config_context *x, const struct config_node *node, void *into);
-bool config_read_core_cti(struct config_context *x, const struct config_node *node, void *into);
-bool config_read_sdf(struct config_context *x, const struct config_node *node, void *into);
-bool config_read_aps(struct config_context *x, const struct config_node *node, void *into);
-bool config_read_patches(struct config_context *x, const struct config_node *node, void *into);
+bool config_read_core_ap(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_core_cti(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_sdf(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_aps(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_patches(struct config_context *x, const struct yaml_tree_node *node, void *into);
 
 #endif

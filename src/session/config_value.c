@@ -5,11 +5,30 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+
+const struct yaml_tree_limits config_limits = {
+    .what = "the configuration",
+    .err = CORRAL_ERR_CONFIG,
+    .bytes = CONFIG_MAX_BYTES,
+    .depth = 8,
+    .nodes = 4096,
+};
+
+enum corral_err config_mistake(struct diag *d, const char *name, unsigned line, const char *fmt, ...)
+{
+    char words[sizeof(d->message)];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(words, sizeof(words), fmt, args);
+    va_end(args);
+    return yaml_tree_mistake(d, CORRAL_ERR_CONFIG, name, line, "%s", words);
+}
 
 static const char *shown(const char *text, char out[CONFIG_SHOWN_MAX])
 {
@@ -18,16 +37,16 @@ static const char *shown(const char *text, char out[CONFIG_SHOWN_MAX])
 }
 
 /* "KEY is WHAT; expected WORDS". False, so that readers can return it. */
-bool config_refuse(struct config_context *x, const struct config_node *node, const char *expected)
+bool config_refuse(struct config_context *x, const struct yaml_tree_node *node, const char *expected)
 {
     char value[CONFIG_SHOWN_MAX], key[CONFIG_SHOWN_MAX];
     const char *name = node->key ? shown(node->key, key) : "an entry";
-    if (node->kind == CONFIG_SCALAR)
+    if (node->kind == YAML_TREE_SCALAR)
         config_mistake(x->diag, x->file, node->line, "%s is '%s'; expected %s", name,
                        shown(node->text, value), expected);
     else
         config_mistake(x->diag, x->file, node->line, "%s is a %s; expected %s", name,
-                       node->kind == CONFIG_LIST ? "list" : "mapping", expected);
+                       node->kind == YAML_TREE_LIST ? "list" : "mapping", expected);
     return false;
 }
 
@@ -39,12 +58,12 @@ bool config_out_of_memory(struct config_context *x)
 
 /* ---- values ---- */
 
-bool config_read_mapping(struct config_context *x, const struct config_node *node,
+bool config_read_mapping(struct config_context *x, const struct yaml_tree_node *node,
                          const struct config_field *fields, size_t count, void *into)
 {
-    if (node->kind != CONFIG_MAPPING)
+    if (node->kind != YAML_TREE_MAPPING)
         return config_refuse(x, node, "a mapping of keys to values");
-    for (const struct config_node *child = node->first; child; child = child->next) {
+    for (const struct yaml_tree_node *child = node->first; child; child = child->next) {
         size_t i = 0;
         while (i < count && strcmp(fields[i].key, child->key) != 0)
             i++;
@@ -65,13 +84,13 @@ bool config_read_mapping(struct config_context *x, const struct config_node *nod
     return true;
 }
 /* Each entry of a list by `read`, at most `most`; what `read` gets as `into` is the configuration. */
-bool config_read_list(struct config_context *x, const struct config_node *node, size_t most,
+bool config_read_list(struct config_context *x, const struct yaml_tree_node *node, size_t most,
                       config_read_fn read)
 {
     size_t count = 0;
-    if (node->kind != CONFIG_LIST)
+    if (node->kind != YAML_TREE_LIST)
         return config_refuse(x, node, "a list (lines that begin with '- ')");
-    for (const struct config_node *child = node->first; child; child = child->next) {
+    for (const struct yaml_tree_node *child = node->first; child; child = child->next) {
         if (++count > most) {
             config_mistake(x->diag, x->file, child->line, "too many entries under %s; expected at most %zu",
                            node->key, most);
@@ -84,16 +103,16 @@ bool config_read_list(struct config_context *x, const struct config_node *node, 
 }
 
 /* Text that says something: not empty, not YAML's null. */
-bool config_text(struct config_context *x, const struct config_node *node, const char *expected)
+bool config_text(struct config_context *x, const struct yaml_tree_node *node, const char *expected)
 {
-    bool null = node->kind == CONFIG_SCALAR && !node->quoted &&
+    bool null = node->kind == YAML_TREE_SCALAR && !node->quoted &&
                 (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
-    if (node->kind != CONFIG_SCALAR || node->text[0] == '\0' || null)
+    if (node->kind != YAML_TREE_SCALAR || node->text[0] == '\0' || null)
         return config_refuse(x, node, expected);
     return true;
 }
 
-bool config_number(struct config_context *x, const struct config_node *node, uint64_t least, uint64_t most,
+bool config_number(struct config_context *x, const struct yaml_tree_node *node, uint64_t least, uint64_t most,
                    uint64_t *value)
 {
     char expected[96];
@@ -101,7 +120,7 @@ bool config_number(struct config_context *x, const struct config_node *node, uin
         snprintf(expected, sizeof(expected), "a whole number, decimal or 0x hexadecimal");
     else
         snprintf(expected, sizeof(expected), "a whole number from %" PRIu64 " to %" PRIu64, least, most);
-    if (node->kind != CONFIG_SCALAR || node->quoted)
+    if (node->kind != YAML_TREE_SCALAR || node->quoted)
         return config_refuse(x, node, expected);
     const char *text = node->text;
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -116,9 +135,9 @@ bool config_number(struct config_context *x, const struct config_node *node, uin
     return true;
 }
 
-bool config_bool(struct config_context *x, const struct config_node *node, bool *value)
+bool config_bool(struct config_context *x, const struct yaml_tree_node *node, bool *value)
 {
-    if (node->kind == CONFIG_SCALAR && !node->quoted) {
+    if (node->kind == YAML_TREE_SCALAR && !node->quoted) {
         *value = strcmp(node->text, "true") == 0;
         if (*value || strcmp(node->text, "false") == 0)
             return true;
@@ -127,13 +146,13 @@ bool config_bool(struct config_context *x, const struct config_node *node, bool 
 }
 
 /* "ADDR[:PORT]" with a dotted IPv4 address. */
-bool config_address(struct config_context *x, const struct config_node *node, bool port_needed,
+bool config_address(struct config_context *x, const struct yaml_tree_node *node, bool port_needed,
                     char address[64], int *port)
 {
     const char *expected =
         port_needed ? "ADDR:PORT, such as 127.0.0.1:51080" : "ADDR or ADDR:PORT with an IPv4 address";
     struct in_addr parsed;
-    if (node->kind != CONFIG_SCALAR)
+    if (node->kind != YAML_TREE_SCALAR)
         return config_refuse(x, node, expected);
     const char *colon = strchr(node->text, ':');
     size_t length = colon ? (size_t)(colon - node->text) : strlen(node->text);
