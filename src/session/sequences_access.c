@@ -188,19 +188,28 @@ static enum corral_err do_batch(const struct sequences *s, struct sequence_acces
     return err;
 }
 
+/* What goes both ways is shown as two: what was written, then what was read. */
 static enum corral_err do_raw(const struct sequences *s, struct sequence_access *a, struct diag *d)
 {
     struct link_raw raw = raw_of(a);
+    struct sequence_access written = *a;
+    bool answers = a->op == SEQUENCE_PINS || a->op == SEQUENCE_JTAG_SEQUENCE;
     enum corral_err err;
     if (a->op == SEQUENCE_ABORT && !link_can_raw(s->link, LINK_RAW_ABORT))
         err = link_write_dp(s->link, 0, (uint32_t)a->value, d);
     else
         err = link_raw(s->link, &raw, d);
-    if (!err && (a->op == SEQUENCE_PINS || a->op == SEQUENCE_JTAG_SEQUENCE))
+    if (err)
+        return err;
+    written.write = true;
+    publish(s, &written, 0);
+    if (answers) {
         a->value = raw.in;
-    if (!err)
-        publish(s, a, 0);
-    return err;
+        written.value = raw.in;
+        written.write = false;
+        publish(s, &written, 0);
+    }
+    return CORRAL_OK;
 }
 
 /* Everything before it has reached the target: link_execute does not return sooner. */
