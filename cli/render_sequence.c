@@ -60,6 +60,16 @@ static struct shown show_one(const char *p, size_t left)
     return c;
 }
 
+/* `count` columns on from byte `at`: characters as sequence_set.h counts them, all but continuation bytes. */
+static size_t advance(const char *line, size_t size, size_t at, unsigned count)
+{
+    for (; count && at < size; count--)
+        do
+            at++;
+        while (at < size && ((uint8_t)line[at] & 0xC0) == 0x80);
+    return at;
+}
+
 /* Where the line is cut: bytes [begin, end), and whether something is left out on either side. */
 struct cut {
     size_t begin, end;
@@ -105,6 +115,7 @@ static struct cut cut_line(const char *line, size_t size, size_t at, unsigned wi
 static void put_line(FILE *out, bool colour, const char *line, size_t size, size_t at, unsigned wide,
                      unsigned width)
 {
+    size_t behind = advance(line, size, at, wide);
     struct cut cut = cut_line(line, size, at, width);
     unsigned column = cut.before ? ELLIPSIS : 0, from = 0, to = 0;
     fputs(cut.before ? "  ..." : "  ", out);
@@ -113,7 +124,7 @@ static void put_line(FILE *out, bool colour, const char *line, size_t size, size
         if (i <= at)
             from = column;
         column += c.columns;
-        if (i < at + wide)
+        if (i < behind)
             to = column;
         fputs(c.text, out);
         i += c.bytes;
@@ -146,7 +157,7 @@ void render_sequence_problem(FILE *out, bool colour, unsigned width, const struc
     if (!set || !place->line || !place->column ||
         !sequence_set_line(set, place->file, place->line, &line, &size))
         return;
-    size_t at = place->column - 1 < size ? place->column - 1 : size;
+    size_t at = advance(line, size, 0, place->column - 1);
     width = width == 0            ? WIDTH_DEFAULT
             : width < WIDTH_LEAST ? WIDTH_LEAST
             : width > WIDTH_MOST  ? WIDTH_MOST
