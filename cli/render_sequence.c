@@ -19,6 +19,7 @@
 #define WIDTH_LEAST   40
 #define WIDTH_DEFAULT 200 /* where there is no terminal: a line may be as long as the file */
 #define WIDTH_MOST    1000
+#define COLUMN_MOST   100000 /* behind that nobody looks */
 #define ELLIPSIS      3
 #define LINE_MOST     4000 /* bytes of a line that are looked at around the place */
 
@@ -149,19 +150,21 @@ void render_sequence_problem(FILE *out, bool colour, unsigned width, const struc
     const char *line;
     size_t size;
     pack_place_text(file, set, place, where);
-    fprintf(out, "%s%s:%s %s%s:%s %s\n", colour ? BOLD : "", where, colour ? PLAIN : "",
-            !colour ? ""
-            : error ? RED
-                    : MAGENTA,
-            error ? "error" : "warning", colour ? PLAIN : "", problem->text);
-    if (!set || !place->line || !place->column ||
+    if (colour)
+        fprintf(out, BOLD "%s:" PLAIN " %s%s:" PLAIN " %s\n", where, error ? RED : MAGENTA,
+                error ? "error" : "warning", problem->text);
+    else
+        fprintf(out, "%s: %s: %s\n", where, error ? "error" : "warning", problem->text);
+    if (!set || !place->line || !place->column || place->column > COLUMN_MOST ||
         !sequence_set_line(set, place->file, place->line, &line, &size))
         return;
     size_t at = advance(line, size, 0, place->column - 1);
-    width = width == 0            ? WIDTH_DEFAULT
-            : width < WIDTH_LEAST ? WIDTH_LEAST
-            : width > WIDTH_MOST  ? WIDTH_MOST
-                                  : width;
+    if (width == 0)
+        width = WIDTH_DEFAULT;
+    if (width < WIDTH_LEAST)
+        width = WIDTH_LEAST;
+    if (width > WIDTH_MOST)
+        width = WIDTH_MOST;
     put_line(out, colour, line, size, at, problem->width, width - 2);
 }
 
