@@ -144,6 +144,7 @@ struct sequence_element {
 
 struct sequence_code {
     struct sequence_info info;
+    unsigned index; /* in program->codes */
     unsigned level;
     bool own_errors; /* in its own text; info.has_errors also counts callees */
     unsigned slots;  /* of its frame, at most SEQUENCE_MAX_SLOTS */
@@ -155,7 +156,8 @@ struct sequence_value { /* a debugvar */
     char name[SEQUENCE_NAME_MAX], pname[SEQUENCE_NAME_MAX];
     uint64_t value;
     struct sequence_place place;
-    unsigned next; /* slot of the next one of the same name for another processor; 0 = none */
+    unsigned next; /* slot + 1 of the next one of the same name for another processor; 0 = none */
+    bool wrong;    /* its declaration or setting is a mistake: what uses it is not run */
 };
 
 struct sequence_program {
@@ -180,6 +182,10 @@ struct sequence_program {
 const struct sequence_code *sequence_code_find(const struct sequence_program *program, const char *name,
                                                const char *pname);
 unsigned sequence_value_slot(const struct sequence_program *program, unsigned slot, const char *pname);
+
+/* sequence_values.c: what an operator but && and || makes of values, wrapping; false for a division by 0. Of
+ * a unary one b is not looked at. */
+bool sequence_operate(enum sequence_op op, uint64_t a, uint64_t b, uint64_t *value);
 
 /* sequence_arena.c: memory that goes with the program; NULL when it is out or the limit is reached. */
 struct sequence_arena *sequence_arena_new(size_t limit);
