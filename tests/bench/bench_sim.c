@@ -211,8 +211,10 @@ static bool run(struct pair *p)
     printf("  %-24s %7.1f MIPS %7.1f million cycles/s\n", "plain", plain.instructions, plain.cycles);
     printf("  %-24s %7.1f MIPS %7.1f million cycles/s\n", "counting addresses", counting.instructions,
            counting.cycles);
-    if (!instructions_per_round(p, &round))
+    if (!instructions_per_round(p, &round)) {
+        fprintf(stderr, "bench: the lockstep program '%s' does not run\n", p->program);
         return false;
+    }
     printf("Two cores on the lockstep program, million instructions a second in all\n");
     printf("  %-24s %7s %9s %12s\n", "instructions a slice", "ours", "Unicorn", "ours/Unicorn");
     for (unsigned k = 0; k < SLICES; k++) {
