@@ -129,6 +129,21 @@ static void swd_sequence(struct cmsis_dap *c, struct front_request *r, struct fr
     }
 }
 
+/* JTAG's clocks pass, but there is no JTAG: refused, and no TDO. */
+static void jtag_sequence(struct cmsis_dap *c, struct front_request *r, struct front_answer *a)
+{
+    unsigned count = front_take(r, 1);
+
+    front_give(a, 1, FAILED);
+    for (unsigned i = 0; i < count && !r->cut; i++) {
+        unsigned kind = front_take(r, 1), bits = kind & 0x3Fu ? kind & 0x3Fu : 64;
+        for (unsigned n = 0; n < (bits + 7) / 8; n++)
+            front_take(r, 1);
+        if (!r->cut)
+            idle_bits(c, bits);
+    }
+}
+
 static void swj_pins(struct cmsis_dap *c, struct front_request *r, struct front_answer *a)
 {
     uint8_t output = (uint8_t)front_take(r, 1), mask = (uint8_t)front_take(r, 1);
@@ -215,6 +230,9 @@ static bool command(struct cmsis_dap *c, uint8_t id, struct front_request *r, st
     case 0x13:
         front_take(r, 1);
         front_give(a, 1, 0);
+        return true;
+    case 0x14:
+        jtag_sequence(c, r, a);
         return true;
     case 0x1D:
         swd_sequence(c, r, a);

@@ -21,7 +21,6 @@
 #define ABORT_STKCMPCLR  0x02u
 #define ABORT_STKERRCLR  0x04u
 #define ABORT_ORUNERRCLR 0x10u
-#define DPBANKSEL        0x0Fu
 #define CSW_SIZE         0x07u
 #define CSW_INC          0x30u
 #define CSW_INC_SINGLE   0x10u
@@ -199,8 +198,22 @@ static bool may_queue(const struct cmsis_dap *c, bool ap, uint8_t addr)
     return c->queued < CMSIS_DAP_QUEUE && (ap ? mem_ap && addr <= AP_TARH : addr == DP_SELECT);
 }
 
-/* ABORT as on SWD. A JTAG-DP has only DAPABORT there, and sticky bits are cleared by writing them. */
-static enum dap_ack abort_access(struct cmsis_dap *c, uint32_t value)
+/* The acknowledge of a write of CTRL/STAT, whatever bank of DP registers is selected. */
+static enum dap_ack write_ctrl(struct cmsis_dap *c, uint32_t value)
+{
+    uint32_t bank = c->select_known ? c->select & DPBANKSEL : 0, select = c->select & ~DPBANKSEL;
+    unsigned ack = DAP_ACK_OK;
+    if (bank)
+        ack = cmsis_dap_port_dp(&c->port, false, DP_SELECT, &select);
+    if (ack == DAP_ACK_OK)
+        ack = cmsis_dap_port_dp(&c->port, false, DP_CTRL_STAT, &value);
+    if (ack == DAP_ACK_OK && bank)
+        ack = cmsis_dap_port_dp(&c->port, false, DP_SELECT, &c->select);
+    return cmsis_dap_acknowledge(c, ack);
+}
+
+/* A JTAG-DP has only DAPABORT there, and sticky bits are cleared by writing them. */
+enum dap_ack cmsis_dap_abort(struct cmsis_dap *c, uint32_t value)
 {
     uint32_t sticky = (value & ABORT_STKCMPCLR ? CTRL_STICKYCMP : 0) |
                       (value & ABORT_STKERRCLR ? CTRL_STICKYERR : 0) |
@@ -219,25 +232,25 @@ static enum dap_ack abort_access(struct cmsis_dap *c, uint32_t value)
             return DAP_ACK_NONE;
         }
     }
-    if (!c->port.jtag || !sticky)
-        return DAP_ACK_OK;
-    sticky |= c->ctrl;
-    return cmsis_dap_acknowledge(c, cmsis_dap_port_dp(&c->port, false, DP_CTRL_STAT, &sticky));
+    return c->port.jtag && sticky ? write_ctrl(c, c->ctrl | sticky) : DAP_ACK_OK;
 }
 
-bool cmsis_dap_ready(struct cmsis_dap *c)
+bool cmsis_dap_ready(struct cmsis_dap *c, bool first)
 {
     if (probe_failed(c))
         return false;
-    if (c->lost) {
+    if (c->lost || c->moved) {
         c->taken = c->owed = c->select_known = false;
         c->queued = 0;
-        if (!cmsis_dap_port_recover(&c->port)) {
-            c->why = c->port.why;
-            return false;
-        }
     }
-    c->lost = false;
+    /* On SWD the port may be as it was left. */
+    bool there = !c->lost && (!c->moved || (!c->port.jtag && (first || cmsis_dap_port_answers(&c->port))));
+    bool found = there || (c->moved ? cmsis_dap_port_find(&c->port) : cmsis_dap_port_recover(&c->port));
+    if (!found) {
+        c->why = c->port.why;
+        return false;
+    }
+    c->lost = c->moved = false;
     return true;
 }
 
@@ -260,15 +273,30 @@ static void note(struct cmsis_dap *c, bool ap, uint8_t addr, uint32_t value)
     }
 }
 
+/* Nobody acknowledges this write (case B22): who is meant now shows when DPIDR is read. */
+static enum dap_ack select_target(struct cmsis_dap *c, uint32_t value)
+{
+    enum dap_ack ack = cmsis_dap_flush(c);
+    c->select_known = c->tar_known = c->step_known = c->taken = false;
+    if (ack == DAP_ACK_OK && !cmsis_dap_port_select(&c->port, value)) {
+        c->why = c->port.why;
+        return DAP_ACK_NONE;
+    }
+    return ack;
+}
+
 enum dap_ack cmsis_dap_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value)
 {
     struct cmsis_dap *c = ctx;
     uint32_t data = *value;
-    if (!cmsis_dap_ready(c))
+    if (!cmsis_dap_ready(c, !ap && (read ? addr == DP_DPIDR : addr == DP_TARGETSEL)))
         return DAP_ACK_NONE;
     if (!ap && !read && addr == DP_ABORT)
-        return abort_access(c, data);
-    if (!ap && !read && addr == DP_CTRL_STAT && c->port.jtag) { /* as on SWD, where these cannot be written */
+        return cmsis_dap_abort(c, data);
+    if (!ap && !read && addr == DP_TARGETSEL && !c->port.jtag)
+        return select_target(c, data);
+    if (!ap && !read && addr == DP_CTRL_STAT && c->port.jtag && !(c->select & DPBANKSEL)) {
+        /* as on SWD, where these cannot be written */
         data &= ~(CTRL_STICKY | CTRL_WDATAERR | CTRL_ORUNDETECT);
         c->ctrl = data;
     }

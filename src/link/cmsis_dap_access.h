@@ -11,8 +11,17 @@
 #include "link/link_backend.h"
 
 /* DP and AP registers; those of a MEM-AP by A[3:2] in the bank of both ADIv5 and ADIv6. */
-enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
+enum {
+    DP_ABORT = 0x0,
+    DP_DPIDR = 0x0,
+    DP_CTRL_STAT = 0x4,
+    DP_SELECT = 0x8,
+    DP_RDBUFF = 0xC,
+    DP_TARGETSEL = 0xC
+};
 enum { AP_CSW = 0x0, AP_TAR = 0x4, AP_TARH = 0x8 };
+
+#define DPBANKSEL 0x0Fu
 
 #define CTRL_STICKYORUN 0x02u
 #define CTRL_STICKYCMP  0x10u
@@ -43,8 +52,9 @@ struct cmsis_dap {
     unsigned queued;
     bool owed; /* a SELECT that a FAULT kept from being written, which mem_ap.c takes for done */
     uint32_t owed_select;
-    bool lost; /* no acknowledge: the wire must be reset before anything else */
-    bool slow; /* WAIT came to an end in a block: from then on a packet at a time */
+    bool lost;  /* no acknowledge: the wire must be reset before anything else */
+    bool moved; /* the wires, by somebody's own sequences: the port must be looked at again */
+    bool slow;  /* WAIT came to an end in a block: from then on a packet at a time */
     struct diag why;
 };
 
@@ -69,8 +79,11 @@ enum dap_ack cmsis_dap_one(struct cmsis_dap *c, uint8_t request, uint32_t *value
 enum dap_ack cmsis_dap_acknowledge(struct cmsis_dap *c, unsigned response);
 /* The probe is given up for `what` it did. */
 enum dap_ack cmsis_dap_nonsense(struct cmsis_dap *c, const char *what);
-/* False when nothing can be done on this wire any more. */
-bool cmsis_dap_ready(struct cmsis_dap *c);
+/* False when nothing can be done on this wire any more. `first`: what is read of DPIDR now, or written to
+ * TARGETSEL, is what a port expects behind a line reset. */
+bool cmsis_dap_ready(struct cmsis_dap *c, bool first);
+/* ABORT as on SWD. */
+enum dap_ack cmsis_dap_abort(struct cmsis_dap *c, uint32_t value);
 
 /* The hooks of struct link_backend. */
 enum dap_ack cmsis_dap_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32_t *value);

@@ -201,7 +201,7 @@ enum dap_ack cmsis_dap_block(void *ctx, bool read, uint8_t addr, uint32_t *value
     b.request = (uint8_t)(addr | REQUEST_AP | (read ? REQUEST_READ : 0));
     *done = 0;
     c->taken = false;
-    if (!cmsis_dap_ready(c))
+    if (!cmsis_dap_ready(c, false))
         return DAP_ACK_NONE;
     enum dap_ack ack;
     if (count == 1) {

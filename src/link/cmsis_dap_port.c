@@ -225,3 +225,28 @@ bool cmsis_dap_port_recover(struct cmsis_dap_port *p)
     /* It may have lost power meanwhile, and started in JTAG or dormant state. */
     return !cmsis_dap_probe_failed(p->probe) ? connect_swd(p) : no_port(p, ack);
 }
+
+bool cmsis_dap_port_answers(struct cmsis_dap_port *p)
+{
+    return cmsis_dap_port_dp(p, true, DP_DPIDR, &p->dpidr) == DAP_ACK_OK;
+}
+
+bool cmsis_dap_port_find(struct cmsis_dap_port *p)
+{
+    if (!p->jtag)
+        return cmsis_dap_port_recover(p);
+    const uint8_t ask[] = {CMD_JTAG_IDCODE, p->index};
+    const uint8_t *answer =
+        cmsis_dap_chain_reset(p->probe) ? cmsis_dap_probe_ask(p->probe, ask, sizeof(ask), 6) : NULL;
+    if (answer && answer[1] == 0 && load_le32(answer + 2) == p->dpidr)
+        return true;
+    return !cmsis_dap_probe_failed(p->probe) ? connect_jtag(p)
+                                             : give_up(p, CORRAL_ERR_LINK_DOWN, "does not reset the chain");
+}
+
+bool cmsis_dap_port_select(struct cmsis_dap_port *p, uint32_t targetsel)
+{
+    p->targetsel = targetsel;
+    p->multidrop = true;
+    return write_targetsel(p) || give_up(p, CORRAL_ERR_LINK_PROTOCOL, "refused to send a sequence");
+}

@@ -29,6 +29,13 @@ bool cmsis_dap_port_connect(struct cmsis_dap_port *p, const struct link_options 
 /* The same port again after there was no acknowledge. Registers of the port keep what they hold. */
 bool cmsis_dap_port_recover(struct cmsis_dap_port *p);
 
+/* After somebody moved the wires. SWD: does it answer a read of DPIDR, whoever it is now? */
+bool cmsis_dap_port_answers(struct cmsis_dap_port *p);
+/* Where it does not, and on JTAG: in a known state, and the same as before. */
+bool cmsis_dap_port_find(struct cmsis_dap_port *p);
+/* SWD multidrop: this one from now on, also after a line reset of ours. */
+bool cmsis_dap_port_select(struct cmsis_dap_port *p, uint32_t targetsel);
+
 /* One DP register. The acknowledge of DAP_Transfer; 0 when the probe is given up. */
 unsigned cmsis_dap_port_dp(struct cmsis_dap_port *p, bool read, uint8_t addr, uint32_t *value);
 

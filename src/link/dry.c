@@ -26,12 +26,14 @@
 #define SPACE_REGS (INT64_C(1) << 40) /* registers of ADIv5 AP n: this + n */
 
 enum { AP_BASEH = 0xF0, AP_CFG = 0xF4, AP_BASE = 0xF8, AP_IDR = 0xFC };
+enum { ADIV6_REGISTERS = 0xD00, ADIV6_BLOCK = 0x1000 };
 
 #define DEFAULT_IDR  0x24770011u /* AHB-AP */
 #define NO_BASE      0x00000002u /* no table */
 #define DPIDR_V1     0x2BA01477u
 #define DPIDR_V3     0x4C013477u
 #define ROOT_PRESENT 1u
+#define PINS         0xAFu /* those that there are */
 
 #define DHCSR        0xE000EDF0u
 #define DHCSR_C_HALT 0x2u
@@ -74,6 +76,8 @@ struct dry {
     bool has_root;
     uint32_t root_base;
     uint32_t select, ctrl_stat;
+    bool mirrors_idr; /* without a file: whatever AP is asked for is there */
+    uint8_t pins;     /* as they were driven last, high before */
 };
 
 static int compare(int64_t space, uint64_t address, const struct dry_word *w)
@@ -245,27 +249,41 @@ static enum corral_err memory(struct dry *s, struct link_access *a, struct diag 
     return CORRAL_OK;
 }
 
+/* Is there such a register? Without a file an ADIv6 AP (a block of 4 KiB) is as good as an ADIv5 one. */
+static bool is_ap_register(const struct dry *s, const struct link_access *a)
+{
+    if (s->has_root || (a->ap <= 255 && a->address <= AP_IDR))
+        return true;
+    return s->mirrors_idr && a->ap % ADIV6_BLOCK == 0;
+}
+
 static enum corral_err ap_register(struct dry *s, struct link_access *a, struct diag *d)
 {
     int64_t space = s->has_root ? SPACE_ROOT : SPACE_REGS + a->ap;
     uint64_t address = s->has_root ? (uint64_t)a->ap + a->address : a->address;
+    uint64_t reg = a->address >= ADIV6_REGISTERS ? a->address - ADIV6_REGISTERS : a->address;
     uint32_t value;
-    if (!s->has_root && (a->ap > 255 || a->address > 0xFC))
-        return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %" PRIu32, a->ap);
+    char name[LINK_AP_NAME_MAX];
+    if (!is_ap_register(s, a))
+        return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port %s", link_ap_name(a->ap, name));
     if (is_unreadable(s, space, address))
         return fault(d, a, address);
     if (a->op == LINK_AP_READ) {
         value = get(s, space, address);
         if (s->has_root)
             value = mirror_power(s, space, address, value);
+        else if (s->mirrors_idr && reg == AP_IDR)
+            value = DEFAULT_IDR;
+        else if (s->mirrors_idr && reg == AP_BASE && a->ap)
+            value = NO_BASE;
         memcpy(a->data, &value, sizeof(value));
     } else {
         memcpy(&value, a->data, sizeof(value));
-        if (!s->has_root && a->address >= AP_BASEH)
-            return CORRAL_OK; /* read-only */
-        enum corral_err err = put(s, space, address, value, d);
-        if (err)
-            return err;
+        if (s->has_root || reg < AP_BASEH) { /* else read-only */
+            enum corral_err err = put(s, space, address, value, d);
+            if (err)
+                return err;
+        }
     }
     a->done = 1;
     return CORRAL_OK;
@@ -332,6 +350,22 @@ static enum corral_err dry_execute(void *ctx, struct link_access *accesses, size
     return CORRAL_OK;
 }
 
+/*
+ * There are no wires: pins read as they were driven, TDO reads 0, everything else is accepted. The time that
+ * a wait for pins may take does not pass, since they are there at once.
+ */
+static enum corral_err dry_raw(void *ctx, struct link_raw *raw, struct diag *d)
+{
+    struct dry *s = ctx;
+    (void)d;
+    if (raw->op == LINK_RAW_PINS) {
+        s->pins = (uint8_t)((s->pins & ~raw->select) | (raw->out & raw->select & PINS));
+        raw->in = s->pins;
+    }
+    host_clock_set(s->clock, host_clock_now(s->clock) + DRY_ACCESS_NS);
+    return CORRAL_OK;
+}
+
 static void dry_close(void *ctx)
 {
     struct dry *s = ctx;
@@ -343,6 +377,9 @@ static void dry_close(void *ctx)
 static const struct link_backend dry_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIDE,
     .execute = dry_execute,
+    .raw = dry_raw,
+    .raws = 1u << LINK_RAW_PINS | 1u << LINK_RAW_CLOCK | 1u << LINK_RAW_SWJ | 1u << LINK_RAW_JTAG |
+            1u << LINK_RAW_ABORT,
     .close = dry_close,
 };
 
@@ -521,12 +558,9 @@ struct link *link_dry_open(const char *spec, struct host_clock *clock, struct di
         return NULL;
     }
     s->clock = clock;
-    enum corral_err err = CORRAL_OK;
-    if (presets[0] == '@')
-        err = load_file(s, presets + 1, d);
-    else
-        err = put(s, SPACE_REGS + 0, AP_IDR, DEFAULT_IDR, d) ? CORRAL_ERR_NO_MEMORY
-                                                             : parse_presets(s, presets, d);
+    s->pins = PINS;
+    s->mirrors_idr = presets[0] != '@';
+    enum corral_err err = s->mirrors_idr ? parse_presets(s, presets, d) : load_file(s, presets + 1, d);
     struct link *link = err ? NULL : link_new(&dry_backend, s, spec, clock);
     if (!link) {
         if (!err)

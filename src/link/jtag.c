@@ -18,7 +18,7 @@
 #include "link/jtag_wire.h"
 #include "link/link_backend.h"
 
-enum { IR_ABORT = 0x8, IR_DPACC = 0xA, IR_APACC = 0xB };
+enum { IR_ABORT = 0x8, IR_DPACC = 0xA, IR_APACC = 0xB, IR_IDCODE = 0xE };
 enum { DP_ABORT = 0x0, DP_DPIDR = 0x0, DP_CTRL_STAT = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
 enum { AP_TAR = 0x4 };
 /* A port of version 3 (ADIv6) tells OK from FAULT here; what ends an access finds faults on both kinds. */
@@ -36,10 +36,20 @@ enum { JTAG_WAIT = 1, JTAG_OK_FAULT = 2, JTAG_OK_V3 = 4 };
 #define ABORT_STKERRCLR  0x04u
 #define ABORT_ORUNERRCLR 0x10u
 
+#define DPBANKSEL 0xFu
+
+#define IDCODE_BITS 32u
 #define ACCESS_BITS 35u
 #define ACK_BITS    3u
 #define QUEUE       2u   /* SELECT and TAR */
 #define BATCH       256u /* requests in one go */
+
+/* The pins of CMSIS-DAP. */
+#define PIN_TCK    0x01u
+#define PIN_TMS    0x02u
+#define PIN_TDI    0x04u
+#define PIN_NTRST  0x20u
+#define PIN_NRESET 0x80u
 
 /* WAIT is repeated at least so often, however slow this machine is, and in the end at least so long. */
 #define WAIT_ROUNDS 64u
@@ -61,7 +71,9 @@ struct jtag {
     bool quiet;             /* the last AP access is known to have ended */
     bool careful;           /* a port that says WAIT where nothing is under way: nothing is queued any more */
     uint32_t bank, dp_bank; /* SELECT's, of AP and DP registers */
+    uint32_t select;        /* as it was written last */
     bool lost;              /* an acknowledge that is none: the TAP must be reset */
+    bool moved;             /* the wires, by somebody's own sequences: it must be found again, too */
     struct diag why;
 };
 
@@ -291,6 +303,19 @@ static enum dap_ack read_dp(struct jtag *j, uint8_t addr, uint32_t *value)
     return DAP_ACK_OK;
 }
 
+/* A write of CTRL/STAT, whatever bank of DP registers is selected. */
+static enum dap_ack write_ctrl(struct jtag *j, uint32_t value)
+{
+    enum dap_ack ack = DAP_ACK_OK;
+    if (j->dp_bank)
+        ack = simple(j, false, DP_SELECT, j->select & ~DPBANKSEL);
+    if (ack == DAP_ACK_OK)
+        ack = simple(j, false, DP_CTRL_STAT, value);
+    if (ack == DAP_ACK_OK && j->dp_bank)
+        ack = simple(j, false, DP_SELECT, j->select);
+    return ack;
+}
+
 /* ABORT as on SWD: here only DAPABORT is its own, sticky bits are cleared by writing them to CTRL/STAT. */
 static enum dap_ack abort_access(struct jtag *j, uint32_t value)
 {
@@ -302,7 +327,28 @@ static enum dap_ack abort_access(struct jtag *j, uint32_t value)
         if (!run(j))
             return DAP_ACK_NONE;
     }
-    return sticky ? simple(j, false, DP_CTRL_STAT, j->ctrl | sticky) : DAP_ACK_OK;
+    return sticky ? write_ctrl(j, j->ctrl | sticky) : DAP_ACK_OK;
+}
+
+/* The TAPs in a known state again, and the debug port still the same. */
+static bool find_again(struct jtag *j)
+{
+    const struct link_jtag_info *info = jtag_wire_info(j->wire);
+    uint32_t idcode = info->idcode[info->dap];
+    jtag_wire_reset(j->wire);
+    if (!idcode)
+        return true;
+    unsigned scan = jtag_wire_scan(j->wire, IR_IDCODE, 0, IDCODE_BITS, IDCODE_BITS);
+    if (!jtag_wire_run(j->wire))
+        return false;
+    uint32_t now = (uint32_t)jtag_wire_value(j->wire, scan);
+    if (now == idcode)
+        return true;
+    diag_set(&j->why, CORRAL_ERR_LINK_DOWN,
+             "the debug port behind %s is not there any more after what was done with the wires: its TAP "
+             "shows IDCODE 0x%08" PRIx32 ", not 0x%08" PRIx32,
+             jtag_wire_name(j->wire), now, idcode);
+    return false;
 }
 
 /* False when nothing can be done on this wire any more. */
@@ -310,10 +356,12 @@ static bool ready(struct jtag *j)
 {
     if (jtag_wire_failed(j->wire))
         return false;
-    if (j->lost)
+    if (j->moved && !find_again(j))
+        return false;
+    if (j->lost && !j->moved)
         jtag_wire_reset(j->wire);
-    j->quiet &= !j->lost;
-    j->lost = false;
+    j->quiet &= !j->lost && !j->moved;
+    j->lost = j->moved = false;
     return true;
 }
 
@@ -327,7 +375,8 @@ static enum dap_ack jtag_dap(void *ctx, bool ap, bool read, uint8_t addr, uint32
     j->read_taken = false;
     if (!ap && !read && addr == DP_SELECT) {
         j->bank = *value & 0xF0u;
-        j->dp_bank = *value & 0xFu;
+        j->dp_bank = *value & DPBANKSEL;
+        j->select = *value;
     }
     if (!read && may_wait(j, ap, addr)) {
         queue(j, ap, addr, *value);
@@ -442,6 +491,13 @@ static void jtag_explain(void *ctx, struct diag *d)
         *d = *why;
 }
 
+static enum corral_err explained(struct jtag *j, struct diag *d)
+{
+    diag_set(d, CORRAL_ERR_LINK_DOWN, "the target behind %s does not answer", jtag_wire_name(j->wire));
+    jtag_explain(j, d);
+    return d->code;
+}
+
 static void jtag_set_deadline(void *ctx, int64_t when)
 {
     struct jtag *j = ctx;
@@ -458,6 +514,55 @@ static enum corral_err jtag_drive_reset(void *ctx, bool asserted, struct diag *d
         return CORRAL_OK;
     jtag_explain(j, d);
     return jtag_wire_why(j->wire)->code;
+}
+
+/* Their order on the wire is the other way round. */
+static unsigned wire_pins(unsigned pins)
+{
+    return (pins & PIN_TCK ? 4u : 0) | (pins & PIN_TMS ? 2u : 0) | (pins & PIN_TDI ? 1u : 0);
+}
+
+/* remote_bitbang has TCK, TMS, TDI and the two reset lines; of its pins only TDO can be read. */
+static void drive_pins(struct jtag *j, const struct link_raw *raw)
+{
+    bool srst = jtag_wire_srst(j->wire), trst = jtag_wire_trst(j->wire);
+    unsigned moved = (unsigned)raw->select & (PIN_TCK | PIN_TMS | PIN_TDI);
+    if (raw->select & (PIN_NRESET | PIN_NTRST))
+        jtag_wire_drive_lines(j->wire, raw->select & PIN_NRESET ? !(raw->out & PIN_NRESET) : srst,
+                              raw->select & PIN_NTRST ? !(raw->out & PIN_NTRST) : trst);
+    if (moved)
+        jtag_wire_drive_pins(j->wire, wire_pins((unsigned)raw->out), wire_pins(moved));
+}
+
+static enum corral_err jtag_raw(void *ctx, struct link_raw *raw, struct diag *d)
+{
+    struct jtag *j = ctx;
+    uint64_t tms = raw->op == LINK_RAW_SWJ ? raw->out : raw->select & 1u ? UINT64_MAX : 0;
+    unsigned scan = 0;
+    if (raw->op == LINK_RAW_CLOCK) /* the other end's own */
+        return CORRAL_OK;
+    if (raw->op == LINK_RAW_ABORT) {
+        uint32_t value = (uint32_t)raw->out;
+        if (jtag_dap(j, false, false, DP_ABORT, &value) != DAP_ACK_NONE)
+            return CORRAL_OK;
+        return explained(j, d);
+    }
+    j->moved = true;
+    j->read_taken = false;
+    if (raw->op == LINK_RAW_PINS)
+        drive_pins(j, raw);
+    else
+        scan = jtag_wire_cycles(j->wire, tms, raw->op == LINK_RAW_JTAG ? raw->out : 0, raw->bits,
+                                raw->op == LINK_RAW_JTAG);
+    if (!jtag_wire_run(j->wire))
+        return explained(j, d);
+    if (raw->op == LINK_RAW_JTAG)
+        raw->in = jtag_wire_value(j->wire, scan);
+    if (raw->op == LINK_RAW_PINS) {
+        raw->in = UINT32_MAX;
+        host_clock_sleep(j->clock, (int64_t)raw->wait_us * NS_PER_US);
+    }
+    return CORRAL_OK;
 }
 
 static uint64_t jtag_clocks(void *ctx)
@@ -482,6 +587,9 @@ static const struct link_backend jtag_backend = {
     .flush = jtag_flush,
     .explain = jtag_explain,
     .drive_reset = jtag_drive_reset,
+    .raw = jtag_raw,
+    .raws = 1u << LINK_RAW_PINS | 1u << LINK_RAW_CLOCK | 1u << LINK_RAW_SWJ | 1u << LINK_RAW_JTAG |
+            1u << LINK_RAW_ABORT,
     .set_deadline = jtag_set_deadline,
     .wire_clocks = jtag_clocks,
     .close = jtag_close,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See jtag_wire.h. The remote_bitbang protocol: '0'..'7' sets TCK (4), TMS (2) and TDI (1), 'R' asks for TDO
- * and is answered with '0' or '1', 'Q' is good-bye. TDO is sampled while TCK is low; a pin moves the TAP at
- * the rising edge. At most 255 samples are outstanding: what every server is known to take.
+ * See jtag_wire.h. The remote_bitbang protocol: '0'..'7' sets TCK (4), TMS (2) and TDI (1), 'r' to 'u' set
+ * TRST (2) and SRST (1), 'R' asks for TDO and is answered with '0' or '1', 'Q' is good-bye. TDO is sampled
+ * while TCK is low; a pin moves the TAP at the rising edge. At most 255 samples are outstanding: what every
+ * server is known to take.
  */
 #include "link/jtag_wire.h"
 
@@ -23,6 +24,8 @@
 #define CHAIN_BITS    (32u * (LINK_JTAG_TAPS + 1u))
 #define NO_SELECTION  0xFFu
 
+#define PIN_TCK 4u
+
 #define SAMPLES_MAX (JTAG_WIRE_SCANS * SCAN_BITS)
 _Static_assert(SAMPLES_MAX >= CHAIN_BITS && SAMPLES_MAX >= IR_BITS_MAX, "the chain's own scans fit");
 
@@ -37,8 +40,10 @@ struct jtag_wire {
     unsigned length[JTAG_WIRE_SCANS];
     unsigned asked, got; /* samples */
     bool ran;
-    int64_t end;   /* of the run under way, link_tcp_now */
-    int64_t limit; /* of everything, likewise */
+    bool srst, trst; /* asserted */
+    unsigned pins;   /* as they stand */
+    int64_t end;     /* of the run under way, link_tcp_now */
+    int64_t limit;   /* of everything, likewise */
     uint64_t clocks;
     size_t filled;
     char out[OUT_ROOM];
@@ -109,15 +114,21 @@ static void put(struct jtag_wire *w, char c)
         w->out[w->filled++] = c;
 }
 
+/* Before the first movement of a new run. */
+static void begin(struct jtag_wire *w)
+{
+    if (!w->ran)
+        return;
+    w->ran = false;
+    w->asked = w->got = w->scans = 0;
+    w->end = link_tcp_now() + RUN_MS;
+}
+
 /* One cycle of TCK. */
 static void cycle(struct jtag_wire *w, unsigned tms, unsigned tdi, bool sample)
 {
     unsigned pins = tms << 1 | tdi;
-    if (w->ran) { /* the first of a new run */
-        w->ran = false;
-        w->asked = w->got = w->scans = 0;
-        w->end = link_tcp_now() + RUN_MS;
-    }
+    begin(w);
     if (sample && w->asked - w->got == OUTSTANDING)
         collect(w, OUTSTANDING / 2);
     put(w, (char)('0' + pins));
@@ -126,6 +137,7 @@ static void cycle(struct jtag_wire *w, unsigned tms, unsigned tdi, bool sample)
         w->asked++;
     }
     put(w, (char)('4' + pins));
+    w->pins = PIN_TCK | pins;
     w->clocks++;
 }
 
@@ -323,11 +335,55 @@ void jtag_wire_set_limit(struct jtag_wire *w, int64_t limit)
     w->limit = limit;
 }
 
+void jtag_wire_drive_lines(struct jtag_wire *w, bool srst, bool trst)
+{
+    begin(w);
+    put(w, (char)('r' + (trst ? 2 : 0) + (srst ? 1 : 0)));
+    w->srst = srst;
+    w->trst = trst;
+    w->instruction = NO_SELECTION;
+}
+
+bool jtag_wire_srst(const struct jtag_wire *w)
+{
+    return w->srst;
+}
+
+bool jtag_wire_trst(const struct jtag_wire *w)
+{
+    return w->trst;
+}
+
 bool jtag_wire_drive_reset(struct jtag_wire *w, bool asserted)
 {
-    put(w, asserted ? 's' : 'r');
+    jtag_wire_drive_lines(w, asserted, w->trst);
     jtag_wire_reset(w); /* the TAPs may have been reset with all else, or not */
     return jtag_wire_run(w);
+}
+
+void jtag_wire_drive_pins(struct jtag_wire *w, unsigned pins, unsigned select)
+{
+    unsigned before = w->pins;
+    begin(w);
+    /* TMS and TDI are where they are to be before TCK rises. */
+    w->pins = (before & ~(select & ~PIN_TCK)) | (pins & select & ~PIN_TCK);
+    put(w, (char)('0' + w->pins));
+    w->pins = (w->pins & ~(select & PIN_TCK)) | (pins & select & PIN_TCK);
+    put(w, (char)('0' + w->pins));
+    w->clocks += !(before & PIN_TCK) && (w->pins & PIN_TCK);
+    w->instruction = NO_SELECTION;
+}
+
+unsigned jtag_wire_cycles(struct jtag_wire *w, uint64_t tms, uint64_t tdi, unsigned bits, bool wanted)
+{
+    begin(w);
+    unsigned scan = w->scans < JTAG_WIRE_SCANS ? w->scans++ : JTAG_WIRE_SCANS - 1;
+    w->start[scan] = w->asked;
+    w->length[scan] = wanted ? bits : 0;
+    for (unsigned i = 0; i < bits; i++)
+        cycle(w, tms >> i & 1u, tdi >> i & 1u, wanted);
+    w->instruction = NO_SELECTION;
+    return scan;
 }
 
 bool jtag_wire_failed(const struct jtag_wire *w)

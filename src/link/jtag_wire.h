@@ -27,6 +27,16 @@ void jtag_wire_set_limit(struct jtag_wire *w, int64_t limit);
 /* The pin nRESET (SRST). What the server does with it is not known. */
 bool jtag_wire_drive_reset(struct jtag_wire *w, bool asserted);
 
+/* The same with TRST, which resets the TAPs alone. Nothing is clocked. */
+void jtag_wire_drive_lines(struct jtag_wire *w, bool srst, bool trst);
+bool jtag_wire_srst(const struct jtag_wire *w); /* as they were driven last */
+bool jtag_wire_trst(const struct jtag_wire *w);
+/* TCK, TMS and TDI (bits 2 to 0, as the protocol has them) of `select`; a rising TCK moves the TAPs. */
+void jtag_wire_drive_pins(struct jtag_wire *w, unsigned pins, unsigned select);
+/* `bits` cycles: `tms` and `tdi` LSB first. Returns the scan that has TDO, when that is `wanted`. What the
+ * TAPs are in then is the caller's affair, until jtag_wire_reset. */
+unsigned jtag_wire_cycles(struct jtag_wire *w, uint64_t tms, uint64_t tdi, unsigned bits, bool wanted);
+
 /* TAPs to Test-Logic-Reset and Run-Test/Idle; instructions are IDCODE or BYPASS then. */
 void jtag_wire_reset(struct jtag_wire *w);
 

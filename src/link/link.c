@@ -69,7 +69,7 @@ void link_close(struct link *link)
 
 unsigned link_caps(const struct link *link)
 {
-    return link->backend->caps;
+    return link->backend->caps | (link_can_raw(link, LINK_RAW_SWJ) ? LINK_CAP_RAW : 0);
 }
 
 const char *link_name(const struct link *link)
@@ -331,6 +331,97 @@ enum corral_err link_drive_reset(struct link *link, bool asserted, struct diag *
     return err;
 }
 
+/* ---- the probe's wires ---- */
+
+#define PINS_WAIT_MAX_US 3000000u
+
+static const char *const raw_names[] = {
+    [LINK_RAW_PINS] = "drive the probe's pins",
+    [LINK_RAW_CLOCK] = "set the clock of the wire",
+    [LINK_RAW_SWJ] = "send sequences on SWDIO and TMS",
+    [LINK_RAW_JTAG] = "send JTAG sequences",
+    [LINK_RAW_ABORT] = "write ABORT",
+};
+#define RAW_OPS (sizeof(raw_names) / sizeof(raw_names[0]))
+
+bool link_can_raw(const struct link *link, enum link_raw_op op)
+{
+    return link->backend->raw && (unsigned)op < RAW_OPS && (link->backend->raws & 1u << op);
+}
+
+static enum corral_err check_raw(const struct link *link, const struct link_raw *raw, struct diag *d)
+{
+    if ((unsigned)raw->op >= RAW_OPS)
+        return diag_set(d, CORRAL_ERR_USAGE, "%u is nothing that can be done with wires", (unsigned)raw->op);
+    if (!link_can_raw(link, raw->op)) {
+        diag_set(d, CORRAL_ERR_UNSUPPORTED, "link '%s' cannot %s", link->name, raw_names[raw->op]);
+        diag_hint(d, "--link cmsis-dap reaches the probe's wires; where a sequence asks for them only to set "
+                     "the debug port up, whoever is behind this link has done so");
+        return CORRAL_ERR_UNSUPPORTED;
+    }
+    switch (raw->op) {
+    case LINK_RAW_PINS:
+        if (raw->out > 0xFF || raw->select > 0xFF)
+            return diag_set(d, CORRAL_ERR_USAGE, "pins are bits 0 to 7 of a byte");
+        if (raw->wait_us > PINS_WAIT_MAX_US)
+            return diag_set(d, CORRAL_ERR_USAGE, "pins are waited for up to %u us, not %" PRIu32,
+                            PINS_WAIT_MAX_US, raw->wait_us);
+        break;
+    case LINK_RAW_CLOCK:
+        if (raw->out == 0 || raw->out > UINT32_MAX)
+            return diag_set(d, CORRAL_ERR_USAGE, "%" PRIu64 " Hz is no clock of a wire", raw->out);
+        break;
+    case LINK_RAW_SWJ:
+    case LINK_RAW_JTAG:
+        if (raw->bits < 1 || raw->bits > 64)
+            return diag_set(d, CORRAL_ERR_USAGE, "a sequence has 1 to 64 bits, not %u", raw->bits);
+        break;
+    case LINK_RAW_ABORT:
+        if (raw->out > UINT32_MAX)
+            return diag_set(d, CORRAL_ERR_USAGE, "ABORT has 32 bits");
+        break;
+    }
+    return CORRAL_OK;
+}
+
+/* What was known of the port before it. */
+static void forget_after(struct link *link, enum link_raw_op op)
+{
+    if (op == LINK_RAW_CLOCK || !link->mem_ap)
+        return;
+    if (op == LINK_RAW_ABORT)
+        mem_ap_aborted(link->mem_ap);
+    else
+        mem_ap_forget_port(link->mem_ap);
+}
+
+enum corral_err link_raw(struct link *link, struct link_raw *raw, struct diag *d)
+{
+    struct diag own = DIAG_INIT;
+    d = d ? d : &own;
+    raw->in = 0;
+    enum corral_err err = check_raw(link, raw, d);
+    if (err)
+        return err;
+    int64_t start = link->log ? host_clock_now(link->clock) : 0;
+    if (link_deadline_passed(link)) {
+        if (link->backend->refused_late)
+            link->backend->refused_late(link->ctx);
+        if (link->log)
+            wire_log_late(link->log, start, 1);
+        return diag_set(d, CORRAL_ERR_TIMEOUT, "the time given for this has run out");
+    }
+    err = link->mem_ap ? mem_ap_finish(link->mem_ap, d) : CORRAL_OK;
+    if (!err)
+        err = link->backend->raw(link->ctx, raw, d);
+    forget_after(link, raw->op);
+    if (link->nested && raw->op != LINK_RAW_CLOCK)
+        nested_ap_forget(link->nested);
+    if (link->log)
+        wire_log_raw(link->log, start, host_clock_now(link->clock), link_wire_clocks(link), raw, err, d);
+    return err;
+}
+
 bool link_has_flash(const struct link *link)
 {
     return link->backend->flash != NULL;
@@ -356,8 +447,9 @@ enum corral_err link_start_wire_log(struct link *link, const char *path, struct 
         return d ? d->code : CORRAL_ERR_IO;
     wire_log_close(link->log);
     link->log = log;
-    wire_log_header(log, link->name, link->backend->caps | (link->mem_ap ? LINK_CAP_WIDE : 0),
-                    host_clock_is_virtual(link->clock), host_clock_now(link->clock));
+    wire_log_header(log, link->name, link_caps(link) | (link->mem_ap ? LINK_CAP_WIDE : 0),
+                    link->backend->raw ? link->backend->raws : 0, host_clock_is_virtual(link->clock),
+                    host_clock_now(link->clock));
     return CORRAL_OK;
 }
 

@@ -23,7 +23,7 @@ enum link_cap {
     LINK_CAP_DAP = 1 << 1,  /* DP and AP register accesses */
     LINK_CAP_WIRE = 1 << 2, /* wire_clocks is meaningful */
     LINK_CAP_WIDE = 1 << 3, /* memory above 4 GiB, where the AP has such addresses (CFG.LA) */
-    LINK_CAP_RAW = 1 << 4,  /* link_raw */
+    LINK_CAP_RAW = 1 << 4,  /* link_raw on the wires themselves: they are ours to set a debug port up */
 };
 
 /* AP numbers that no port uses: ADIv5 ends at 255, ADIv6 bases are multiples of 4096. They stand for APs that
@@ -84,6 +84,13 @@ enum corral_err link_write_bytes(struct link *link, uint32_t ap, uint64_t addres
                                  size_t size, struct diag *d);
 enum corral_err link_read_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t *value, struct diag *d);
 enum corral_err link_write_ap(struct link *link, uint32_t ap, uint32_t reg, uint32_t value, struct diag *d);
+/*
+ * DP registers: 0x0 (DPIDR, ABORT), 0x4, 0x8 (SELECT), 0xC. Which register 0x4 is, and 0x0 of a DPv3, says
+ * DPBANKSEL as SELECT was written last by link_write_dp: it holds over memory and AP accesses in between,
+ * whose own SELECT is made behind it and puts the caller's bank back before the next DP access. After
+ * link_forget, and after the wires were moved (link_raw), it is what the port holds. The rest of SELECT means
+ * nothing to AP accesses: each says itself where it goes.
+ */
 enum corral_err link_read_dp(struct link *link, uint32_t reg, uint32_t *value, struct diag *d);
 enum corral_err link_write_dp(struct link *link, uint32_t reg, uint32_t value, struct diag *d);
 
@@ -119,7 +126,13 @@ struct link_raw {
     uint32_t select, wait_us;
     uint64_t out, in;
 };
-/* CORRAL_ERR_UNSUPPORTED, and nothing sent, on a link without LINK_CAP_RAW or this op: link_can_raw tells. */
+/*
+ * CORRAL_ERR_UNSUPPORTED, and nothing sent, on a link without this op: link_can_raw tells; CORRAL_ERR_USAGE
+ * for numbers out of range. Whoever moves the wires himself answers for where he leaves them; before the next
+ * access JTAG's TAPs are reset and looked at again, and on SWD DPIDR is read where it is not what is read
+ * first (after a line reset nothing else is answered). A link without pins that can be read waits all of
+ * wait_us.
+ */
 enum corral_err link_raw(struct link *link, struct link_raw *raw, struct diag *d);
 bool link_can_raw(const struct link *link, enum link_raw_op op);
 

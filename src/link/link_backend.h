@@ -33,7 +33,8 @@ struct link_backend {
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
     /* Optional: the reset line, see link_drive_reset. */
     enum corral_err (*drive_reset)(void *ctx, bool asserted, struct diag *d);
-    /* Optional: see link_raw; `raws` has bit 1 << op of each op that there is. */
+    /* Optional: see link_raw; `raws` has bit 1 << op of each op that there is. link.c has checked the
+     * numbers, and written what was queued; LINK_CAP_RAW is its to say. */
     enum corral_err (*raw)(void *ctx, struct link_raw *raw, struct diag *d);
     unsigned raws;
     /* Optional: no wait for a peer is to last beyond host_clock time `when` (link_set_deadline). */

@@ -18,6 +18,7 @@ enum {
     DP_CTRL_STAT = 0x4,
     DP_SELECT = 0x8,
     DP_RDBUFF = 0xC,
+    DP_TARGETSEL = 0xC, /* of a write */
     /* Offsets in the AP's own registers: ADIv6 has them at ADIV6_REGISTERS. */
     AP_CSW = 0x00,
     AP_TAR = 0x04,
@@ -31,6 +32,7 @@ enum {
 
 /* DP registers of version 3 that need DPBANKSEL. */
 enum { BANK_DPIDR1 = 1, BANK_SELECT1 = 5, DP_SELECT1 = 0x4 };
+#define DPBANKSEL        0xFu
 #define DPIDR_VERSION(v) ((v) >> 12 & 0xFu)
 #define DPIDR1_ASIZE     0x7Fu
 #define CFG_LA           2u
@@ -86,6 +88,9 @@ struct mem_ap {
     bool adiv6;
     bool select_known;
     uint32_t select;
+    /* DPBANKSEL as link_write_dp was told, which holds for DP accesses whatever AP accesses need. */
+    bool bank_told;
+    uint32_t bank;
     unsigned next_slot;
     /* The last AP write, whose failure shows only with a later transfer. */
     bool write_pending;
@@ -113,10 +118,24 @@ void mem_ap_free(struct mem_ap *m)
 
 void mem_ap_forget(struct mem_ap *m)
 {
-    m->select_known = false;
+    m->select_known = m->bank_told = false;
     m->write_pending = false;
     for (size_t i = 0; i < MAX_APS; i++)
         m->aps[i] = (struct ap_cache){false};
+}
+
+void mem_ap_forget_port(struct mem_ap *m)
+{
+    mem_ap_forget(m);
+    m->version_known = false;
+}
+
+void mem_ap_aborted(struct mem_ap *m)
+{
+    m->select_known = false;
+    m->write_pending = false;
+    for (size_t i = 0; i < MAX_APS; i++)
+        m->aps[i].tar_known = m->aps[i].tarh_known = m->aps[i].csw_known = false;
 }
 
 /* What is remembered of an AP. An ADIv5 number is its place; the base of an ADIv6 one takes the next. */
@@ -612,26 +631,44 @@ static enum corral_err ap_register(struct mem_ap *m, struct link_access *a, stru
     return err;
 }
 
+/* The bank of DP registers that was asked for last, where an AP access has selected another since. */
+static enum corral_err set_bank(struct mem_ap *m, struct diag *d)
+{
+    uint32_t rest = m->select_known ? m->select & ~DPBANKSEL : 0;
+    return m->bank_told ? write_select(m, rest | m->bank, d) : CORRAL_OK;
+}
+
 static enum corral_err dp_register(struct mem_ap *m, struct link_access *a, struct diag *d)
 {
     uint8_t reg = (uint8_t)a->address;
     bool read = a->op == LINK_DP_READ;
     uint32_t value = 0;
+    enum corral_err err = CORRAL_OK;
     if (!read)
         memcpy(&value, a->data, sizeof(value));
+    if (reg == DP_CTRL_STAT || (read && reg == DP_DPIDR))
+        err = set_bank(m, d);
+    else if (!read && reg == DP_ABORT)
+        err = mem_ap_finish(m, d); /* what is queued would be lost, and what has failed go unseen */
     if (!read && reg == DP_SELECT)
         m->select_known = false;
-    enum corral_err err = step(m, true, false, read, reg, &value, "dp", 0, reg, d);
+    if (!err)
+        err = step(m, true, false, read, reg, &value, "dp", 0, reg, d);
     if (err)
         return err;
     if (read) {
         memcpy(a->data, &value, sizeof(value));
         /* ADIv5 is all that need not be asked for again: ADIv6 has SELECT1 to be looked at. */
-        if (reg == DP_DPIDR && m->select_known && (m->select & 0xF) == 0 && DPIDR_VERSION(value) < 3)
+        if (reg == DP_DPIDR && m->select_known && (m->select & DPBANKSEL) == 0 && DPIDR_VERSION(value) < 3)
             m->version_known = true;
     } else if (reg == DP_SELECT) {
         m->select = value;
-        m->select_known = true;
+        m->select_known = m->bank_told = true;
+        m->bank = value & DPBANKSEL;
+    } else if (reg == DP_ABORT && (value & ABORT_DAPABORT)) {
+        mem_ap_aborted(m);
+    } else if (reg == DP_TARGETSEL) {
+        mem_ap_forget_port(m); /* another debug port, perhaps */
     }
     a->done = 1;
     return CORRAL_OK;

@@ -25,5 +25,9 @@ enum corral_err mem_ap_access(struct mem_ap *m, struct link_access *a, struct di
 enum corral_err mem_ap_finish(struct mem_ap *m, struct diag *d);
 
 void mem_ap_forget(struct mem_ap *m);
+/* After somebody else moved the wires: it may be another debug port now. */
+void mem_ap_forget_port(struct mem_ap *m);
+/* After a write of ABORT: the AP must be selected anew, and what was under way there is not known. */
+void mem_ap_aborted(struct mem_ap *m);
 
 #endif

@@ -27,7 +27,10 @@
 #define NAME_ROOM    OPENOCD_NAME_ROOM
 #define AP_IDR       0xFCu
 
-enum { DP_CTRL_STAT = 0x4 };
+#define PIN_NRESET 0x80u
+#define DPBANKSEL  0xFu
+
+enum { DP_CTRL_STAT = 0x4, DP_SELECT = 0x8 };
 
 struct target {
     char name[NAME_ROOM];
@@ -40,6 +43,7 @@ struct openocd {
     struct openocd_rpc *rpc;
     struct host_clock *clock;
     char dap[NAME_ROOM];
+    uint32_t bank; /* DPBANKSEL as it was written last: OpenOCD has a register's bank in its number */
     struct target target[TARGETS];
     size_t targets;
     struct openocd_flash flash;
@@ -134,7 +138,8 @@ static void add_unit(struct script *s, const struct openocd *o, const struct lin
         add(s, "%s apreg %" PRIu32 " 0x%" PRIx64 " 0x%" PRIx32, o->dap, a->ap, address, element(a, 0));
         break;
     case LINK_DP_READ:
-        add(s, "append corral_r [%s dpreg 0x%" PRIx64 "]", o->dap, address);
+        add(s, "append corral_r [%s dpreg 0x%" PRIx64 "]", o->dap,
+            address | (address < DP_SELECT ? o->bank << 4 : 0));
         break;
     case LINK_DP_WRITE: /* OpenOCD's own affair */
         add(s, "set corral_e {}");
@@ -279,6 +284,8 @@ static enum corral_err openocd_execute(void *ctx, struct link_access *accesses, 
             if (s->units == SCRIPT_UNITS || s->used + UNIT_ROOM > sizeof(s->text) ||
                 s->reads + u.count > SCRIPT_READS)
                 err = run(o, s, accesses, d);
+            if (!err && a->op == LINK_DP_WRITE && a->address == DP_SELECT)
+                o->bank = element(a, 0) & DPBANKSEL;
             if (!err)
                 add_unit(s, o, a, &u);
             at += u.count;
@@ -339,6 +346,36 @@ static enum corral_err set_clock(struct openocd *o, uint32_t hz, struct diag *d)
     return adapter(o, script, CORRAL_ERR_USAGE, "set the clock", "its adapter may have one speed only", d);
 }
 
+/* Of the wires OpenOCD gives nRESET and the clock; the debug port's registers are its own, but ABORT. */
+static enum corral_err openocd_raw(void *ctx, struct link_raw *raw, struct diag *d)
+{
+    struct openocd *o = ctx;
+    char script[NAME_ROOM + 80];
+    switch (raw->op) {
+    case LINK_RAW_PINS:
+        raw->in = UINT32_MAX; /* they cannot be read */
+        if (raw->select & ~PIN_NRESET) {
+            diag_set(d, CORRAL_ERR_UNSUPPORTED, "of the probe's pins OpenOCD (%s) offers nRESET only",
+                     openocd_rpc_name(o->rpc));
+            diag_hint(d, "--link cmsis-dap reaches all pins of such a probe");
+            return CORRAL_ERR_UNSUPPORTED;
+        }
+        enum corral_err err = raw->select ? openocd_drive_reset(o, !(raw->out & PIN_NRESET), d) : CORRAL_OK;
+        if (!err)
+            host_clock_sleep(o->clock, (int64_t)raw->wait_us * NS_PER_US);
+        return err;
+    case LINK_RAW_CLOCK:
+        return set_clock(o, (uint32_t)raw->out, d);
+    case LINK_RAW_ABORT:
+        snprintf(script, sizeof(script), "%s dpreg 0x0 0x%" PRIx32, o->dap, (uint32_t)raw->out);
+        return adapter(o, script, CORRAL_ERR_LINK_FAULT, "write ABORT", "its log may say why", d);
+    case LINK_RAW_SWJ:
+    case LINK_RAW_JTAG:
+        break; /* link.c asks `raws` first */
+    }
+    return diag_set(d, CORRAL_ERR_UNSUPPORTED, "OpenOCD (%s) cannot do that", openocd_rpc_name(o->rpc));
+}
+
 static void openocd_close(void *ctx)
 {
     struct openocd *o = ctx;
@@ -363,6 +400,7 @@ static size_t list_flash(void *ctx, struct link_flash_region *list, size_t room,
 
 #define OPENOCD_BACKEND                                                                                  \
     .caps = LINK_CAP_MEM | LINK_CAP_DAP, .execute = openocd_execute, .drive_reset = openocd_drive_reset, \
+    .raw = openocd_raw, .raws = 1u << LINK_RAW_PINS | 1u << LINK_RAW_CLOCK | 1u << LINK_RAW_ABORT,       \
     .set_deadline = openocd_set_deadline, .close = openocd_close
 
 /* With and without a flash bank in its configuration. */

@@ -98,14 +98,14 @@ static bool number(const char **at, uint64_t most, uint64_t *value)
     return true;
 }
 
-static bool hexadecimal(const char **at, uint32_t most, uint32_t *value)
+static bool hexadecimal64(const char **at, uint64_t *value)
 {
     const char *p = *at;
     uint64_t v = 0;
     unsigned digits = 0;
     if (p[0] != '0' || p[1] != 'x')
         return false;
-    for (p += 2; digits < 9; p++, digits++) {
+    for (p += 2; digits < 17; p++, digits++) {
         unsigned digit = *p >= '0' && *p <= '9'   ? (unsigned)(*p - '0')
                          : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a' + 10)
                                                   : 16u;
@@ -113,9 +113,20 @@ static bool hexadecimal(const char **at, uint32_t most, uint32_t *value)
             break;
         v = v << 4 | digit;
     }
-    if (digits == 0 || digits > 8 || v > most || (*p != ' ' && *p != '\0'))
+    if (digits == 0 || digits > 16 || (*p != ' ' && *p != '\0'))
         return false;
     *at = *p ? p + 1 : p;
+    *value = v;
+    return true;
+}
+
+static bool hexadecimal(const char **at, uint32_t most, uint32_t *value)
+{
+    const char *p = *at;
+    uint64_t v = 0;
+    if (!hexadecimal64(&p, &v) || v > most || p - *at > 11) /* 0x, 8 digits and a space */
+        return false;
+    *at = p;
     *value = (uint32_t)v;
     return true;
 }
@@ -362,6 +373,38 @@ static enum corral_err replay_drive_reset(void *ctx, bool asserted, struct diag 
     return told(r, take_failure(r, err, d), d);
 }
 
+static enum corral_err take_raw(struct replay *r, struct link_raw *raw, struct diag *d)
+{
+    char asked[128];
+    struct when w = {0};
+    enum corral_err err = CORRAL_OK;
+    const char *at = next(r), *line = at;
+    int n = snprintf(asked, sizeof(asked), "raw %s %u 0x%" PRIx32 " %" PRIu32 " 0x%" PRIx64,
+                     wire_log_raw_word(raw->op), raw->bits, raw->select, raw->wait_us, raw->out);
+    if (!at)
+        return r->why.code;
+    if (!take_when(&at, &w))
+        return strstr(line, " late ") || strncmp(line, "fail ", 5) == 0 ? diverged(r, line, asked)
+                                                                        : malformed(r);
+    if (strncmp(at, asked, (size_t)n) != 0 || at[n] != ' ')
+        return diverged(r, at, asked);
+    at += n + 1;
+    if (!status(&at, &err) || !hexadecimal64(&at, &raw->in) || *at)
+        return malformed(r);
+    host_clock_set(r->clock, (int64_t)(w.start + w.length));
+    r->clocks = w.clocks;
+    r->have = false;
+    return take_failure(r, err, d);
+}
+
+static enum corral_err replay_raw(void *ctx, struct link_raw *raw, struct diag *d)
+{
+    struct replay *r = ctx;
+    if (was_late(r, 1))
+        return diag_set(d, CORRAL_ERR_TIMEOUT, "the time given for this has run out");
+    return told(r, take_raw(r, raw, d), d);
+}
+
 static uint64_t replay_wire_clocks(void *ctx)
 {
     const struct replay *r = ctx;
@@ -376,17 +419,20 @@ static void replay_close(void *ctx)
 }
 
 /* "mem+dap+wire" and the space behind it. */
-static bool take_caps(const char **at, unsigned *caps)
+static bool take_caps(const char **at, struct link_backend *b)
 {
     for (;;) {
-        unsigned cap = 0;
+        unsigned cap = 0, raw = 0;
         size_t n = strcspn(*at, "+ ");
         for (size_t i = 0; i < WIRE_LOG_CAPS; i++)
-            if (strlen(wire_log_caps[i].word) == n && memcmp(*at, wire_log_caps[i].word, n) == 0)
+            if (strlen(wire_log_caps[i].word) == n && memcmp(*at, wire_log_caps[i].word, n) == 0) {
                 cap = wire_log_caps[i].cap;
-        if (!cap || (*caps & cap) || (*at)[n] == '\0')
+                raw = wire_log_caps[i].raw;
+            }
+        if ((!cap && !raw) || (b->caps & cap) || (b->raws & raw) || (*at)[n] == '\0')
             return false;
-        *caps |= cap;
+        b->caps |= cap;
+        b->raws |= raw;
         *at += n + 1;
         if ((*at)[-1] == ' ')
             return true;
@@ -408,7 +454,7 @@ static bool take_header(struct replay *r)
         end(r, "this wire log's version is not the one that is known (%u)", WIRE_LOG_VERSION);
         return false;
     }
-    bool good = take_caps(&at, &r->backend.caps);
+    bool good = take_caps(&at, &r->backend);
     n = strncmp(at, "virtual ", 8) == 0 ? 8 : strncmp(at, "real ", 5) == 0 ? 5 : 0;
     if (!good || n == 0 || (at += n, !number(&at, TIME_MAX, &start))) {
         malformed(r);
@@ -431,6 +477,7 @@ struct link *link_replay_open_file(FILE *file, const char *name, struct host_clo
     r->clock = clock;
     r->backend = (struct link_backend){.execute = replay_execute,
                                        .drive_reset = replay_drive_reset,
+                                       .raw = replay_raw,
                                        .refused_late = replay_refused_late,
                                        .wire_clocks = replay_wire_clocks,
                                        .close = replay_close};

@@ -25,7 +25,7 @@
 #define IMAGE_MAX    (64u << 20) /* no ELF file for 256 KiB of flash is larger */
 #define RDBUFF_TRIES 1000
 
-enum { DP_RDBUFF = 0xC };
+enum { DP_ABORT = 0x0, DP_RDBUFF = 0xC };
 
 struct sim_link {
     struct board *board;
@@ -38,6 +38,7 @@ struct sim_link {
     struct board_control *control;  /* NULL until the first command */
     uint64_t transfers;
     uint64_t dead_at; /* the transfer from which on the wire is dead; UINT64_MAX = none */
+    bool reset_low;   /* nRESET, as this link pulls it */
 };
 
 _Static_assert(LINK_SIM_CORES == BOARD_CORES, "the link and the board count the same cores");
@@ -105,7 +106,52 @@ static enum corral_err sim_drive_reset(void *ctx, bool asserted, struct diag *d)
 {
     struct sim_link *s = ctx;
     (void)d;
+    s->reset_low = asserted;
     board_pin_reset(s->board, asserted);
+    return CORRAL_OK;
+}
+
+#define PINS       0xAFu /* those of CMSIS-DAP */
+#define PIN_NRESET 0x80u
+
+/* nRESET is the only line that there is; the others are never low, and waiting for that is waiting in vain.
+ */
+static void drive_pins(struct sim_link *s, struct link_raw *raw)
+{
+    if (raw->select & PIN_NRESET)
+        sim_drive_reset(s, !(raw->out & PIN_NRESET), NULL);
+    raw->in = s->reset_low ? PINS & ~PIN_NRESET : PINS;
+    if ((raw->in ^ raw->out) & raw->select & PINS)
+        host_clock_sleep(s->clock, (int64_t)raw->wait_us * NS_PER_US);
+}
+
+/* Sequences are clocks that pass: the debug port is there before and after, and nobody drives TDO. */
+static enum corral_err sim_raw(void *ctx, struct link_raw *raw, struct diag *d)
+{
+    struct sim_link *s = ctx;
+    uint32_t value = (uint32_t)raw->out;
+    if (s->transfers >= s->dead_at) {
+        sim_explain(s, d);
+        return CORRAL_ERR_LINK_DOWN;
+    }
+    s->transfers++;
+    switch (raw->op) {
+    case LINK_RAW_PINS:
+        drive_pins(s, raw);
+        break;
+    case LINK_RAW_CLOCK: /* the board's own */
+        break;
+    case LINK_RAW_SWJ:
+    case LINK_RAW_JTAG:
+        board_dap_idle(s->board, raw->bits);
+        follow_board(s);
+        raw->in = raw->op == LINK_RAW_JTAG ? UINT64_MAX >> (64 - raw->bits) : 0;
+        break;
+    case LINK_RAW_ABORT:
+        board_dap_transfer(s->board, false, false, DP_ABORT, &value);
+        follow_board(s);
+        break;
+    }
     return CORRAL_OK;
 }
 
@@ -173,6 +219,9 @@ static const struct link_backend sim_backend = {
     .dap_posted = sim_dap_posted,
     .explain = sim_explain,
     .drive_reset = sim_drive_reset,
+    .raw = sim_raw,
+    .raws = 1u << LINK_RAW_PINS | 1u << LINK_RAW_CLOCK | 1u << LINK_RAW_SWJ | 1u << LINK_RAW_JTAG |
+            1u << LINK_RAW_ABORT,
     .flash = sim_flash,
     .flash_regions = sim_flash_regions,
     .wire_clocks = sim_wire_clocks,

@@ -16,7 +16,18 @@
 #define BUFFER (64u << 10)
 
 const struct wire_log_cap wire_log_caps[WIRE_LOG_CAPS] = {
-    {"mem", LINK_CAP_MEM}, {"dap", LINK_CAP_DAP}, {"wire", LINK_CAP_WIRE}, {"wide", LINK_CAP_WIDE}};
+    {"mem", LINK_CAP_MEM, 0},       {"dap", LINK_CAP_DAP, 0},         {"wire", LINK_CAP_WIRE, 0},
+    {"wide", LINK_CAP_WIDE, 0},     {"pins", 0, 1u << LINK_RAW_PINS}, {"clock", 0, 1u << LINK_RAW_CLOCK},
+    {"swj", 0, 1u << LINK_RAW_SWJ}, {"jtag", 0, 1u << LINK_RAW_JTAG}, {"abort", 0, 1u << LINK_RAW_ABORT},
+};
+
+const char *wire_log_raw_word(enum link_raw_op op)
+{
+    for (size_t i = 0; i < WIRE_LOG_CAPS; i++)
+        if (wire_log_caps[i].raw == 1u << op)
+            return wire_log_caps[i].word;
+    return "?";
+}
 
 struct wire_log {
     int fd;
@@ -104,14 +115,14 @@ static void end_line(struct wire_log *log)
         flush(log);
 }
 
-void wire_log_header(struct wire_log *log, const char *link_name, unsigned caps, bool virtual_clock,
-                     int64_t now)
+void wire_log_header(struct wire_log *log, const char *link_name, unsigned caps, unsigned raws,
+                     bool virtual_clock, int64_t now)
 {
     char name[512];
     text_escape((const uint8_t *)link_name, strlen(link_name), name, sizeof(name));
     put(log, "%s %u ", WIRE_LOG_MAGIC, WIRE_LOG_VERSION);
     for (size_t i = 0, n = 0; i < WIRE_LOG_CAPS; i++)
-        if (caps & wire_log_caps[i].cap)
+        if ((caps & wire_log_caps[i].cap) || (raws & wire_log_caps[i].raw))
             put(log, "%s%s", n++ ? "+" : "", wire_log_caps[i].word);
     put(log, " %s %" PRId64 " %s", virtual_clock ? "virtual" : "real", now, name);
     end_line(log);
@@ -202,6 +213,21 @@ void wire_log_reset(struct wire_log *log, int64_t start, int64_t end, uint64_t w
         return;
     put(log, "%" PRId64 " +%" PRId64 " %" PRIu64 " reset %s %s", start, end - start, wire_clocks,
         asserted ? "low" : "high", corral_err_name(err));
+    end_line(log);
+    put_failure(log, err, d);
+    flush(log);
+}
+
+void wire_log_raw(struct wire_log *log, int64_t start, int64_t end, uint64_t wire_clocks,
+                  const struct link_raw *raw, enum corral_err err, const struct diag *d)
+{
+    if (log->stopped)
+        return;
+    put(log,
+        "%" PRId64 " +%" PRId64 " %" PRIu64 " raw %s %u 0x%" PRIx32 " %" PRIu32 " 0x%" PRIx64
+        " %s 0x%" PRIx64,
+        start, end - start, wire_clocks, wire_log_raw_word(raw->op), raw->bits, raw->select, raw->wait_us,
+        raw->out, corral_err_name(err), raw->in);
     end_line(log);
     put_failure(log, err, d);
     flush(log);

@@ -115,6 +115,7 @@ static void jtag_transfer(struct cmsis_dap_peer *p, const uint8_t *in, size_t si
     size_t at = block ? 5 : 3;
     *n = block ? 4 : 3;
     assert_true(in[1] < p->ir_lengths && p->ir_length[in[1]] == 4);
+    p->wrong += p->tap_state != TAP_IDLE; /* no probe would find the chain there */
     for (unsigned i = 0; i < count && ack == ACK_OK; i++) {
         uint8_t request = block ? in[4] : in[at++];
         uint32_t value = 0;
@@ -144,10 +145,13 @@ static bool is_selected(const struct cmsis_dap_peer *p)
 }
 
 /* What a wire without anybody on it gives. */
-static bool deaf(struct cmsis_dap_peer *p, uint8_t *out, size_t *n)
+static bool deaf(struct cmsis_dap_peer *p, const uint8_t *in, uint8_t *out, size_t *n)
 {
-    if (p->jtag || (p->awake && is_selected(p)))
+    bool first = in[0] == 5 && in[2] >= 1 && in[3] == 2;
+    if (p->jtag || (p->awake && is_selected(p) && (!p->fresh || first))) {
+        p->fresh = false;
         return false;
+    }
     *n = out[0] == 6 ? 4 : 3;
     memset(out + 1, 0, *n);
     out[*n - 1] = 7;
@@ -159,8 +163,18 @@ static void watch_wire(struct cmsis_dap_peer *p, const uint8_t *in)
     static const uint8_t alert[4] = {0x92, 0xF3, 0x09, 0x62};
     if (in[0] == 0x12 && in[1] == 128 && memcmp(in + 2, alert, 4) == 0)
         p->awake = true;
-    if (in[0] == 0x12 && in[1] >= 50 && in[2] == 0xFF && in[8] == 0xFF) {
+    static const uint8_t high[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    if (in[0] == 0x12) {
+        p->swj_bits = in[1];
+        memcpy(p->swj, in + 2, (in[1] ? in[1] + 7u : 256u) / 8u);
+    }
+    if (in[0] == 0x10) {
+        memcpy(p->pins, in + 1, 2);
+        p->pins_wait = load_le32(in + 3);
+    }
+    if (in[0] == 0x12 && in[1] >= 50 && memcmp(in + 2, high, 6) == 0 && (in[8] & 3u) == 3) {
         p->line_resets++;
+        p->fresh = true;
         p->selected = p->options.instances ? 0 : p->selected; /* nobody until TARGETSEL */
     }
     if (in[0] == 0x12 && p->jtag)
@@ -201,7 +215,7 @@ static void honest(struct cmsis_dap_peer *p, const uint8_t *in, size_t size, uin
     static const uint8_t swd[] = {2, 1};
     out[0] = in[0];
     watch_wire(p, in);
-    if ((in[0] == 5 || in[0] == 6) && deaf(p, out, n))
+    if ((in[0] == 5 || in[0] == 6) && deaf(p, in, out, n))
         return;
     if (in[0] == 2) {
         front_packet(p, swd, 2, out, n);

@@ -63,7 +63,11 @@ struct cmsis_dap_peer {
     unsigned packets, commands, wrong; /* `wrong`: requests that no probe would have to take */
     uint32_t clock_hz;
     unsigned line_resets, hung_up;
-    bool awake;
+    bool awake, fresh; /* fresh: behind a line reset DPIDR must be read first */
+    uint8_t pins[2];   /* out and select of the last DAP_SWJ_Pins */
+    uint32_t pins_wait;
+    uint8_t swj_bits; /* of the last DAP_SWJ_Sequence, 0 = 256 */
+    uint8_t swj[32];
     uint32_t selected; /* TARGETSEL that was written last */
     uint8_t ir_length[16];
     unsigned ir_lengths;

@@ -68,6 +68,7 @@ struct jtag_peer {
     struct tap_register dap, other;
     unsigned state;
     bool tck;
+    char lines; /* 'r' to 'u', 0 before the first */
     uint64_t clocks, samples;
     /* The JTAG-DP. */
     uint32_t result;
@@ -221,6 +222,12 @@ static bool answer(struct jtag_peer *p, int s, const char *in, size_t size)
             if (tck && !p->tck)
                 clock_edge(p, pins >> 1 & 1u, pins & 1u);
             p->tck = tck;
+        } else if (in[i] >= 'r' && in[i] <= 'u') { /* TRST and SRST */
+            p->lines = in[i];
+            if (in[i] >= 't') {
+                p->state = TAP_RESET;
+                p->dap.ir = p->other.ir = IR_IDCODE;
+            }
         }
     }
     return n == 0 || send(s, out, n, MSG_NOSIGNAL) == (ssize_t)n;
@@ -287,6 +294,11 @@ void jtag_peer_change(struct jtag_peer *p, const struct jtag_peer_options *optio
     p->options = *options;
     p->accesses = 0;
     p->samples = 0;
+}
+
+char jtag_peer_lines(const struct jtag_peer *p)
+{
+    return p->lines;
 }
 
 uint64_t jtag_peer_stop(struct jtag_peer *p)

@@ -39,6 +39,9 @@ const char *jtag_peer_words(const struct jtag_peer *p); /* "jtag:127.0.0.1:PORT"
 uint16_t jtag_peer_port(const struct jtag_peer *p);
 /* From now on, while no access is under way. */
 void jtag_peer_change(struct jtag_peer *p, const struct jtag_peer_options *options);
+/* What was said of the reset lines last ('r' none, 's' SRST, 't' TRST, 'u' both), 0 = nothing; after an
+ * access. */
+char jtag_peer_lines(const struct jtag_peer *p);
 /* After the client left. */
 uint64_t jtag_peer_stop(struct jtag_peer *p); /* the rising edges of TCK it has seen */
 
