@@ -258,6 +258,23 @@ static bool any_has(const struct session_pack *p, const char *name)
     return false;
 }
 
+/* One that is there and has mistakes: our own way is taken, and that is said. */
+static void tell_unusable(struct session_pack *p)
+{
+    static const char *const names[] = {"DebugCoreSetup", "ProcessorStart", "ProcessorStop",
+                                        "ProcessorHaltAcknowledge"};
+    const struct sequence_program *program = p->session->options.program;
+    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+        for (size_t i = 0; i < p->session->core_count; i++) {
+            struct sequence_info info;
+            const char *pname = pname_of(p->session, i);
+            if (pname && sequence_is_defined(program, names[n], pname) &&
+                sequence_find(program, names[n], pname, &info) && info.has_errors)
+                note_of(p, "%s of %s is not used: it has mistakes, which 'corral sequence check' shows",
+                        names[n], sequence_set_file_name(p->session->options.pack->set, info.place.file));
+        }
+}
+
 static enum corral_err use_sequences(struct session_pack *p, struct diag *d)
 {
     struct session *s = p->session;
@@ -331,6 +348,8 @@ enum corral_err session_pack_start(struct session *s, struct link *link, struct 
     if (!p || !(link_caps(link) & LINK_CAP_DAP))
         return CORRAL_OK;
     p->reset_by = (struct group_reset_by){.ctx = p, .reset = reset_by, .catch_vector = catch_by};
+    if (s->options.pack_sync)
+        tell_unusable(p);
     enum corral_err err = use_sequences(p, d);
     if (!err && p->group.ctx && s->options.pack_sync)
         err = first_set_up(p, d);
