@@ -130,6 +130,27 @@ static void test_each_is_acknowledged_once_after_all_have_halted(void **state)
     }
 }
 
+static void test_a6_not_one_is_acknowledged_before_all_have_halted(void **state)
+{
+    (void)state;
+    struct bench b = {.b = group_fake_new(3)};
+    struct event e;
+    halted(&b);
+    group_fake_run(&b.b, 0, &e);
+    group_pack_forget(&b.p);
+    b.b.t->core[2].other_ctm = true; /* comes late: it has to be asked by itself */
+    size_t from = b.b.t->log_count, acknowledged = 0;
+    group_fake_halt(&b.b, 0, &e);
+    for (size_t i = from; i < b.b.t->log_count; i++)
+        if (b.b.t->log[i].address == INTACK) {
+            acknowledged++;
+            assert_true(b.b.t->log[i].all_halted);
+        }
+    assert_true(acknowledged >= 3);
+    group_fake_assert_unlatched(&b.b);
+    group_fake_close(&b.b);
+}
+
 /* A6, A25: it was asserted again meanwhile. */
 static void test_what_was_latched_again_is_acknowledged_before_the_start(void **state)
 {
@@ -483,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_a_group_start_runs_one_start_whoever_leads),
         cmocka_unit_test(test_all_are_made_ready_before_the_start),
         cmocka_unit_test(test_each_is_acknowledged_once_after_all_have_halted),
+        cmocka_unit_test(test_a6_not_one_is_acknowledged_before_all_have_halted),
         cmocka_unit_test(test_what_was_latched_again_is_acknowledged_before_the_start),
         cmocka_unit_test(test_an_acknowledge_that_does_nothing_is_made_up_for),
         cmocka_unit_test(test_an_acknowledge_that_fails_after_it_worked_is_only_told),
