@@ -20,8 +20,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define MAX_ENTRIES   65536
-#define MAX_DIRECTORY (16 * 1024 * 1024) /* bytes read until the first entry is known: the ZIP's directory \
+#define MAX_ENTRIES 65536
+#define MAX_DIRECTORY                                                                                      \
+    (16 * 1024 * 1024)                   /* bytes read until the first entry is known: the ZIP's directory \
                                           */
 #define ENTRY_BYTES (256 * 1024)         /* and for each entry that is passed */
 #define MAX_COPY    (256u * 1024 * 1024) /* of an archive in memory */
