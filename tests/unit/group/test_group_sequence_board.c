@@ -193,6 +193,26 @@ static void test_a_set_up_before_the_group_is_taken_away_with_it(void **state)
     }
 }
 
+/* A level shows who shares channels while cores run. With the sequences' connections made it would start who
+ * is halted: they are taken off meanwhile. */
+static void test_turning_it_on_while_one_runs_starts_nobody(void **state)
+{
+    (void)state;
+    struct bench x;
+    struct diag d = DIAG_INIT;
+    struct event e;
+    open_bench(&x, SEED_BOARD, true);
+    assert_int_equal(group_halt_some(x.b.group, 2, 1, &e, &d), CORRAL_OK);
+    size_t from = link_sim_log_count(x.b.link);
+    group_bench_sync(&x.b);
+    assert_int_equal(link_sim_log_count(x.b.link), from);
+    assert_int_equal(group_get_member(x.b.group, 0)->island, group_get_member(x.b.group, 1)->island);
+    group_bench_halt(&x.b, 0, &e);
+    group_bench_assert_states(&e, CORE_HALTED, CORE_HALTED);
+    group_bench_assert_works(&x.b, GROUP_MECHANISM_SEQUENCE);
+    group_bench_close(&x.b);
+}
+
 /*
  * Armv8-M: S_RESTART_ST is the one proof of a restart, and reading DHCSR clears it. A sequence that does so
  * leaves a core that stopped at once looking as if it had never started: a second pulse would start it again.
@@ -320,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_both_options_agree_with_a_level_too),
         cmocka_unit_test(test_without_sync_the_bus_shows_no_cti_write),
         cmocka_unit_test(test_a_set_up_before_the_group_is_taken_away_with_it),
+        cmocka_unit_test(test_turning_it_on_while_one_runs_starts_nobody),
         cmocka_unit_test(test_a_start_that_reads_the_proof_away_starts_nobody_twice),
         cmocka_unit_test(test_rounds_with_every_member_as_originator),
     };
