@@ -39,6 +39,15 @@ void sequences_set_sync(struct sequences *s, bool on)
     s->o.sync = on;
 }
 
+enum corral_err sequences_stand_in(struct sequences *s, uint32_t ap, uint32_t other, struct diag *d)
+{
+    if (s->stand_in_count == PACK_MAX_PROCESSORS)
+        return diag_set(d, CORRAL_ERR_LIMIT, "too many access ports stand in for others");
+    s->stand_ins[s->stand_in_count].ap = ap;
+    s->stand_ins[s->stand_in_count++].other = other;
+    return CORRAL_OK;
+}
+
 const struct pack_processor *sequences_start_processor(const struct pack_device *device)
 {
     const struct pack_processor *named =

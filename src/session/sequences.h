@@ -46,6 +46,10 @@ const struct pack_processor *sequences_start_processor(const struct pack_device 
 bool sequences_ap_of_id(const struct pack_device *device, uint32_t id, uint32_t *ap);
 bool sequences_ap_of(const struct pack_device *device, const struct pack_processor *processor, uint32_t *ap);
 
+/* From now on what is meant for access port `ap` goes to `other`: where one target stands in for another.
+ * CORRAL_ERR_LIMIT when there are too many. */
+enum corral_err sequences_stand_in(struct sequences *s, uint32_t ap, uint32_t other, struct diag *d);
+
 /* One sequence for processor `pname` (NULL = the start processor). As sequence_run. */
 enum corral_err sequences_run(struct sequences *s, struct link *link, const char *name, const char *pname,
                               struct sequence_result *result, struct diag *d);

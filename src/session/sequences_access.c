@@ -17,14 +17,16 @@
 static enum corral_err port_of(const struct sequences *s, const struct sequence_port *port, uint32_t *ap,
                                struct diag *d)
 {
-    if (port->by_id) {
-        if (port->id <= UINT32_MAX && sequences_ap_of_id(s->o.device, (uint32_t)port->id, ap))
-            return CORRAL_OK;
-        return diag_set(d, CORRAL_ERR_NO_AP, "no access port has the __apid %" PRIu64, port->id);
-    }
-    if (port->ap > UINT32_MAX)
+    if (!port->by_id && port->ap > UINT32_MAX)
         return diag_set(d, CORRAL_ERR_NO_AP, "there is no access port 0x%" PRIx64, port->ap);
     *ap = (uint32_t)port->ap;
+    if (port->by_id && (port->id > UINT32_MAX || !sequences_ap_of_id(s->o.device, (uint32_t)port->id, ap)))
+        return diag_set(d, CORRAL_ERR_NO_AP, "no access port has the __apid %" PRIu64, port->id);
+    for (size_t i = 0; i < s->stand_in_count; i++)
+        if (s->stand_ins[i].ap == *ap) {
+            *ap = s->stand_ins[i].other;
+            break;
+        }
     return CORRAL_OK;
 }
 

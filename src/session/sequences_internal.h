@@ -7,6 +7,10 @@
 
 struct sequences {
     struct sequences_options o;
+    struct {
+        uint32_t ap, other;
+    } stand_ins[PACK_MAX_PROCESSORS];
+    size_t stand_in_count;
     /* Of the run under way. */
     struct link *link;
     const char *name;

@@ -139,17 +139,27 @@ static void bind(struct session_pack *p, const struct pack_processor *processor,
 
 /* The virtual board is none of the devices that packs are for: its cores stand in for the processors in
  * order, so that a description can be tried on it. */
-static void bind_in_order(struct session_pack *p, const struct cs_topology *t)
+static enum corral_err bind_in_order(struct session_pack *p, const struct cs_topology *t, struct diag *d)
 {
     const struct pack_device *device = p->session->options.pack;
-    for (size_t i = 0; i < t->core_count && p->bound_count < device->processor_count; i++)
-        if (t->cores[i].cortex_m)
-            bind(p, &device->processors[p->bound_count], t->cores[i].ap);
+    for (size_t i = 0; i < t->core_count && p->bound_count < device->processor_count; i++) {
+        const struct pack_processor *processor = &device->processors[p->bound_count];
+        uint32_t ap;
+        if (!t->cores[i].cortex_m)
+            continue;
+        enum corral_err err = sequences_ap_of(device, processor, &ap)
+                                  ? sequences_stand_in(p->sequences, ap, t->cores[i].ap, d)
+                                  : CORRAL_OK;
+        if (err)
+            return err;
+        bind(p, processor, t->cores[i].ap);
+    }
     if (p->bound_count)
         note_of(p,
                 "the access ports of %s are not those of the virtual board: its cores stand for the "
                 "processors in order",
                 device->name);
+    return CORRAL_OK;
 }
 
 enum corral_err session_pack_bind(struct session *s, struct diag *d)
@@ -170,8 +180,7 @@ enum corral_err session_pack_bind(struct session *s, struct diag *d)
     }
     if (missing && session_is_board(s)) {
         p->bound_count = 0;
-        bind_in_order(p, t);
-        return CORRAL_OK;
+        return bind_in_order(p, t, d);
     }
     if (missing && p->bound_count)
         note_of(p, "%s has a processor %s where no core answers", device->name, missing->pname);
