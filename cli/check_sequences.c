@@ -161,6 +161,8 @@ static enum corral_err check_all(struct checking *c, const struct sequence_reque
     if (r->device)
         return check_device(c, r->device, d);
     size_t count = pack_device_count(c->t.file);
+    if (!count)
+        return pack_target_no_device(&c->t, d);
     for (size_t i = 0; i < count && !err; i++) {
         if (atomic_load(cli_stop_flag()))
             return diag_set(d, CORRAL_ERR_INTERRUPTED, "interrupted after %zu of %zu devices", i, count);

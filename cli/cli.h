@@ -37,7 +37,7 @@ struct cli_command {
 
 extern const struct cli_command cmd_demo, cmd_decode, cmd_scan, cmd_status, cmd_halt, cmd_run, cmd_sim,
     cmd_log, cmd_probes, cmd_profile, cmd_serve, cmd_top, cmd_read, cmd_write, cmd_watch, cmd_regs, cmd_load,
-    cmd_step, cmd_reset, cmd_cti, cmd_sync_check;
+    cmd_step, cmd_reset, cmd_cti, cmd_sync_check, cmd_sequence;
 
 /* The two halves of `corral decode`; argv[0] is "tlog" or "prof", the rest its options and files. */
 int cmd_decode_tlog(const struct cli *cli, const struct cli_command *command, int argc, char **argv);

@@ -116,6 +116,8 @@ static enum corral_err list_all(const struct cli *cli, struct pack_target *t,
 {
     enum corral_err err = CORRAL_OK;
     size_t count = pack_device_count(t->file);
+    if (!count)
+        return pack_target_no_device(t, d);
     for (size_t i = 0; i < count && (!err || (err == CORRAL_ERR_USAGE && r->core)); i++) {
         err = list_device(cli, t, r, pack_device_name(t->file, i), groups, d);
         if (!err && atomic_load(cli_stop_flag()))

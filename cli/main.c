@@ -12,9 +12,9 @@
 #include "cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cmd_demo,       &cmd_probes, &cmd_scan,    &cmd_status, &cmd_halt,   &cmd_run,   &cmd_step,
-    &cmd_reset,      &cmd_read,   &cmd_write,   &cmd_watch,  &cmd_regs,   &cmd_load,  &cmd_cti,
-    &cmd_sync_check, &cmd_log,    &cmd_profile, &cmd_top,    &cmd_decode, &cmd_serve, &cmd_sim};
+    &cmd_demo, &cmd_probes,  &cmd_scan,  &cmd_status, &cmd_halt,  &cmd_run, &cmd_step,       &cmd_reset,
+    &cmd_read, &cmd_write,   &cmd_watch, &cmd_regs,   &cmd_load,  &cmd_cti, &cmd_sync_check, &cmd_sequence,
+    &cmd_log,  &cmd_profile, &cmd_top,   &cmd_decode, &cmd_serve, &cmd_sim};
 
 static int cmd_decode_run(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {

@@ -145,6 +145,16 @@ void pack_target_tell(const struct cli *cli, const struct pack_target *t, const 
     cli_warn(cli, NULL, text);
 }
 
+enum corral_err pack_target_no_device(const struct pack_target *t, struct diag *d)
+{
+    char where[PACK_PLACE_MAX];
+    struct sequence_place whole = {0};
+    pack_place_text(t->file, NULL, &whole, where);
+    diag_set(d, CORRAL_ERR_FORMAT, "%.200s describes no device", where);
+    diag_hint(d, "packs of devices are often named Vendor.Family_DFP");
+    return CORRAL_ERR_FORMAT;
+}
+
 enum corral_err pack_target_no_core(const struct pack_target *t, const char *name, struct diag *d)
 {
     char clean[TEXT_CLEAN_MAX(SEQUENCE_NAME_MAX)], list[sizeof(d->hint)] = "";

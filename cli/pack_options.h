@@ -68,6 +68,8 @@ void pack_target_tell(const struct cli *cli, const struct pack_target *t, const 
 const char *pack_place_text(const struct pack_file *file, const struct sequence_set *set,
                             const struct sequence_place *place, char out[PACK_PLACE_MAX]);
 
+/* CORRAL_ERR_FORMAT: nothing can be said of a file that describes none. */
+enum corral_err pack_target_no_device(const struct pack_target *t, struct diag *d);
 /* CORRAL_ERR_USAGE: the device has no processor of that name; the hint has those that there are. */
 enum corral_err pack_target_no_core(const struct pack_target *t, const char *name, struct diag *d);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pack_options.h"
 #include "cli/view_session.h"
 #include "event/event_json.h"
 #include "link/link.h"
@@ -27,6 +28,7 @@ struct request {
     bool sync, sync_set, leave_halted;
     bool halt;      /* reset */
     uint64_t steps; /* step */
+    struct pack_options pack;
 };
 
 void run_tell_remarks(const struct cli *cli, struct session *s)
@@ -196,18 +198,23 @@ static int perform(const struct cli *cli, const struct request *r)
     struct diag d = DIAG_INIT;
     struct request request = *r;
     struct config *config = NULL;
+    struct pack_target target = {0};
     struct session *s = NULL;
     int exit_code;
     cli_stop_flag(); /* from here on there is something to put back */
     struct event_bus *bus = event_bus_new();
     enum corral_err err =
         bus ? cli_load_config(cli, &config, &d) : diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (!err)
+        err = pack_options_open(cli, &r->pack, config, &target, &d);
     if (!err) {
-        /* corral.yml speaks of the group: one core alone has nobody to follow it */
+        /* corral.yml and packs speak of the group: one core alone has nobody to follow it */
         bool single = r->action == RUN_STEP || r->action == RUN_RESET;
-        if (!request.sync_set && config && config->sync_set)
-            request.sync = config->sync && request.name_count != 1 && !single;
+        if (!request.sync_set)
+            request.sync =
+                pack_options_sync(&target, config, false, false) && request.name_count != 1 && !single;
         struct session_options how = cli_session_options(cli, config, bus);
+        pack_options_apply(&target, request.sync && r->action != RUN_STATUS, &how);
         how.core_names = request.names;
         how.core_name_count = single && request.sync ? 0 : request.name_count;
         s = session_open(&how, &d);
@@ -215,6 +222,7 @@ static int perform(const struct cli *cli, const struct request *r)
     exit_code = s ? perform_in(cli, &request, s, &d) : cli_fail(cli, &d);
     session_close(s);
     event_bus_free(bus, NULL);
+    pack_target_close(&target);
     config_free(config);
     return exit_code;
 }
@@ -222,6 +230,8 @@ static int perform(const struct cli *cli, const struct request *r)
 static bool take(const struct cli *cli, const struct cli_command *command, int c, struct request *r)
 {
     bool single = r->action == RUN_STEP || r->action == RUN_RESET;
+    if (pack_options_take(c, &r->pack))
+        return true;
     switch (c) {
     case OPT_CORE:
         if (r->name_count < (single ? 1 : EVENT_MAX_CORES)) {
@@ -251,11 +261,13 @@ int run_request(const struct cli *cli, const struct cli_command *command, int ar
                 enum run_action action)
 {
     static const struct option status_options[] = {
+        PACK_OPTIONS,
         {"core", required_argument, NULL, OPT_CORE},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     static const struct option options[] = {
+        PACK_OPTIONS,
         {"core", required_argument, NULL, OPT_CORE},
         {"sync", no_argument, NULL, OPT_SYNC},
         {"no-sync", no_argument, NULL, OPT_NO_SYNC},
@@ -264,6 +276,7 @@ int run_request(const struct cli *cli, const struct cli_command *command, int ar
         {NULL, 0, NULL, 0},
     };
     static const struct option reset_options[] = {
+        PACK_OPTIONS,
         {"core", required_argument, NULL, OPT_CORE},
         {"sync", no_argument, NULL, OPT_SYNC},
         {"no-sync", no_argument, NULL, OPT_NO_SYNC},
@@ -283,6 +296,8 @@ int run_request(const struct cli *cli, const struct cli_command *command, int ar
         if (!take(cli, command, c, &r))
             return 2;
     }
+    if (!pack_options_check(cli, command, &r.pack))
+        return 2;
     if (action == RUN_STEP && optind < argc &&
         !cli_parse_u64(cli, command, "N", argv[optind++], 1, STEPS_MOST, &r.steps))
         return 2;

@@ -74,11 +74,13 @@ static void hint_names(const struct running *v, struct diag *d)
 static enum corral_err check_names(struct running *v, struct diag *d)
 {
     struct sequence_info info;
+    const struct pack_processor *start = sequences_start_processor(v->t.device);
+    const char *pname = v->r->core ? v->r->core : start ? start->pname : NULL;
     for (size_t i = 0; i < v->name_count; i++) {
         const char *name = v->names[i];
         char clean[TEXT_CLEAN_MAX(SEQUENCE_NAME_MAX)];
         text_escape((const uint8_t *)name, strlen(name), clean, sizeof(clean));
-        if (!sequence_find(v->t.program, name, v->r->core, &info)) {
+        if (!sequence_find(v->t.program, name, pname, &info)) {
             if (sequence_is_predefined(name))
                 continue;
             diag_set(d, CORRAL_ERR_USAGE, "%s has no sequence '%s'", v->t.device->name, clean);
@@ -248,7 +250,6 @@ int run_sequences(const struct cli *cli, const struct sequence_request *r)
         name_place(&d);
     sequences_free(v->sequences);
     session_close(v->s);
-    event_bus_on_publish(v->bus, NULL, NULL);
     event_bus_free(v->bus, NULL);
     config_free(v->config);
     pack_target_close(&v->t);

@@ -95,7 +95,7 @@ def test_what_devices_inherit_is_said_once(corral):
 
 
 def test_a_line_is_safe_and_fits(corral):
-    file = one(corral, "            x\u202e = \u00e4;\n            " + 300 * "1 + " + "wrong_name + " + 300 * "2 + " + "3;")
+    file = one(corral, "            x\u202e = \u00e4;\n            " + 90 * "1 + " + "wrong_name + " + 90 * "2 + " + "3;")
     r = corral("sequence", "check", file)
     assert r.code == 1 and "\u202e" not in r.out and "\\xe2\\x80\\xae" in r.out, r.out
     lines = r.out.splitlines()
@@ -395,7 +395,9 @@ def test_it_ends_when_asked_and_when_it_takes_too_long(corral):
                                               '        <sequence name="Delays">\n          <control while="1">\n' + pf.block("            DAP_Delay(1000);")
                                               + "          </control>\n        </sequence>\n"))
     pf.write(corral, "ever.pdsc", text)
-    e = refused(corral, 5, "--link", "dry", "--timeout", "0.05", "sequence", "run", "Delays", "ever.pdsc")
+    r = corral("--link", "dry", "--json", "--timeout", "0.05", "sequence", "run", "Delays", "ever.pdsc")
+    e = json.loads(r.err)["error"]
+    assert r.code == 5 and r.lines()[0]["accesses"] >= 49 and r.lines()[0]["result"] == -1, (r.out, r.err)
     assert e["name"] == "timeout" and "ever.pdsc:" in e["message"], e
     with live_board.Board(corral, "jtag") as board:
         p = corral.start("--link", board.words, "--timeout", "600", "--json", "sequence", "run", "Ever", "ever.pdsc", "--trace")

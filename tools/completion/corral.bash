@@ -19,15 +19,15 @@ _corral() {
     --on-detach) words='as-found resume keep' ;;
     *)
         case $command in
-        '') words='--clock --connect --help --json --link --protocol --quiet --target --timeout --version --wire-log demo probes scan status halt run step reset read write watch regs load cti sync-check log profile top decode serve sim' ;;
+        '') words='--clock --connect --help --json --link --protocol --quiet --target --timeout --version --wire-log demo probes scan status halt run step reset read write watch regs load cti sync-check sequence log profile top decode serve sim' ;;
         demo) words='--ctm-latency --listen --out --rounds --seconds --seed --json --quiet --help' ;;
         probes) words='--json --quiet --help' ;;
         scan) words='--json --quiet --help' ;;
-        status) words='--core --json --quiet --help' ;;
-        halt) words='--core --leave-halted --no-sync --sync --json --quiet --help' ;;
-        run) words='--core --leave-halted --no-sync --sync --json --quiet --help' ;;
-        step) words='--core --leave-halted --no-sync --sync --json --quiet --help' ;;
-        reset) words='--core --halt --leave-halted --no-sync --sync --json --quiet --help' ;;
+        status) words='--cbuild-run --core --device --pack --json --quiet --help' ;;
+        halt) words='--cbuild-run --core --device --leave-halted --no-sync --pack --sync --json --quiet --help' ;;
+        run) words='--cbuild-run --core --device --leave-halted --no-sync --pack --sync --json --quiet --help' ;;
+        step) words='--cbuild-run --core --device --leave-halted --no-sync --pack --sync --json --quiet --help' ;;
+        reset) words='--cbuild-run --core --device --halt --leave-halted --no-sync --pack --sync --json --quiet --help' ;;
         read) words='--ap --core --out --size --json --quiet --help' ;;
         write) words='--ap --core --size --verify --json --quiet --help' ;;
         watch) words='--ap --core --count --interval --seconds --size --json --quiet --help' ;;
@@ -35,6 +35,7 @@ _corral() {
         load) words='--ap --core --ram --run --json --quiet --help' ;;
         cti) words='--address --ap --core --force --json --quiet --help show connect disconnect pulse' ;;
         sync-check) words='--rounds --json --quiet --help' ;;
+        sequence) words='--core --dbgconf --device --sync --trace --var --json --quiet --help check list run' ;;
         log) words='--buffer --core --device --fail-on-loss --follow --level --seconds --source --status --symbol --json --quiet --help' ;;
         profile) words='--connect --diff --elf --export --fail-on-loss --legacy-headers --listen --pcap --pcsr --port --seconds --thread --top --json --quiet --help' ;;
         top) words='--connect --elf --legacy-headers --listen --pcap --pcsr --port --seconds --thread --json --quiet --help' ;;
