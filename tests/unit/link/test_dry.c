@@ -189,6 +189,106 @@ static void test_power_that_is_asked_for_is_there(void **state)
     link_close(link);
 }
 
+/* In all sizes, and where a write has been. */
+static void test_presets_in_all_sizes(void **state)
+{
+    (void)state;
+    struct link *link = open_dry("dry:0x20000000=0x11223344");
+    struct diag d = DIAG_INIT;
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint8_t byte;
+        assert_int_equal(link_read8(link, i, 0x20000000 + i, &byte, &d), CORRAL_OK);
+        assert_int_equal(byte, 0x44 - 0x11 * i);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        uint16_t half = 0;
+        struct link_access a = {.op = LINK_MEM_READ, .size = 2, .count = 1, .data = &half};
+        a.address = 0x20000000 + 2 * i;
+        assert_int_equal(link_execute(link, &a, 1, &d), CORRAL_OK);
+        assert_int_equal(half, i ? 0x1122 : 0x3344);
+        half = 0xBEEF;
+        a.op = LINK_MEM_WRITE;
+        a.ap = 1;
+        assert_int_equal(link_execute(link, &a, 1, &d), CORRAL_OK);
+    }
+    assert_int_equal(link_read32(link, 1, 0x20000000, &word, &d), CORRAL_OK);
+    assert_int_equal(word, 0xBEEFBEEF);
+    assert_int_equal(link_read32(link, 0, 0x20000000, &word, &d), CORRAL_OK);
+    assert_int_equal(word, 0x11223344); /* another AP's memory */
+    link_close(link);
+}
+
+/* Whatever AP a sequence means has an IDR; in ADIv6's place, too, and with a base address for its number. */
+static void test_each_ap_has_an_idr(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t ap, reg;
+    } places[] = {{0, 0xFC}, {1, 0xFC}, {3, 0xFC}, {255, 0xFC}, {0x2000, 0xDFC}, {0xFFFFF000, 0xDFC}};
+    struct link *link = open_dry("dry");
+    struct diag d = DIAG_INIT;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        uint32_t v = 0;
+        assert_int_equal(link_read_ap(link, places[i].ap, places[i].reg, &v, &d), CORRAL_OK);
+        assert_int_equal(v >> 13 & 0xF, 8); /* a MEM-AP's */
+        assert_int_equal(link_write_ap(link, places[i].ap, places[i].reg, 0, &d), CORRAL_OK);
+        assert_int_equal(link_read_ap(link, places[i].ap, places[i].reg, &v, &d), CORRAL_OK);
+        assert_int_equal(v >> 13 & 0xF, 8); /* which cannot be written */
+        uint32_t csw = places[i].reg - 0xFC;
+        assert_int_equal(link_write_ap(link, places[i].ap, csw, 0x23000042, &d), CORRAL_OK);
+        assert_int_equal(link_read_ap(link, places[i].ap, csw, &v, &d), CORRAL_OK);
+        assert_int_equal(v, 0x23000042);
+    }
+    uint32_t v;
+    assert_int_equal(link_read_ap(link, 0x104, 0, &v, &d), CORRAL_ERR_NO_AP); /* neither one nor the other */
+    link_close(link);
+}
+
+/* What a pack's DebugPortStart and DebugPortStop do. */
+static void test_the_port_goes_up_and_down(void **state)
+{
+    (void)state;
+    struct link *link = open_dry("dry");
+    struct diag d = DIAG_INIT;
+    uint32_t v = 0;
+    for (unsigned turn = 0; turn < 2; turn++) {
+        assert_int_equal(link_write_dp(link, 0x8, 0, &d), CORRAL_OK);
+        assert_int_equal(link_read_dp(link, 0x4, &v, &d), CORRAL_OK);
+        assert_int_equal(v & 0xF0000000, 0); /* not up before it is asked for */
+        assert_int_equal(link_write_dp(link, 0x4, 0x50000000, &d), CORRAL_OK);
+        unsigned polls = 0;
+        do
+            assert_int_equal(link_read_dp(link, 0x4, &v, &d), CORRAL_OK);
+        while ((v & 0xA0000000) != 0xA0000000 && ++polls < 3);
+        assert_int_equal(polls, 0);
+        assert_int_equal(link_write_dp(link, 0x4, 0x50000F00, &d), CORRAL_OK);
+        assert_int_equal(link_write_dp(link, 0x0, 0x1E, &d), CORRAL_OK);
+        assert_int_equal(link_read_dp(link, 0x4, &v, &d), CORRAL_OK);
+        assert_int_equal(v, 0xF0000F00);
+        assert_int_equal(link_write_dp(link, 0x8, 0, &d), CORRAL_OK);
+        assert_int_equal(link_write_dp(link, 0x4, 0, &d), CORRAL_OK);
+    }
+    assert_int_equal(link_read_dp(link, 0x4, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0);
+    link_close(link);
+}
+
+/* A loop that waits for what never comes ends by its time. */
+static void test_time_passes_with_each_access(void **state)
+{
+    (void)state;
+    struct link *link = open_dry("dry");
+    struct diag d = DIAG_INIT;
+    uint32_t v;
+    unsigned polls = 0;
+    int64_t end = host_clock_now(clock_of_test) + 1000 * NS_PER_US;
+    while (host_clock_now(clock_of_test) < end && polls++ < 1000)
+        assert_int_equal(link_read_dp(link, 0x4, &v, &d), CORRAL_OK);
+    assert_int_equal(polls, 100); /* 10 us each */
+    link_close(link);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -198,6 +298,10 @@ int main(void)
         cmocka_unit_test(test_files_that_are_not_what_they_claim),
         cmocka_unit_test(test_a_file_of_words),
         cmocka_unit_test(test_power_that_is_asked_for_is_there),
+        cmocka_unit_test(test_presets_in_all_sizes),
+        cmocka_unit_test(test_each_ap_has_an_idr),
+        cmocka_unit_test(test_the_port_goes_up_and_down),
+        cmocka_unit_test(test_time_passes_with_each_access),
     };
     return cmocka_run_group_tests_name("link-dry", tests, set_up, tear_down);
 }

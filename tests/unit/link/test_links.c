@@ -290,6 +290,63 @@ static void check_sync(struct findings *f)
     must(f, "sync off", group_disable_sync(f->group, &f->d));
 }
 
+/* The bank of DP registers by hand, over memory accesses in between. */
+static void check_banks(struct findings *f)
+{
+    struct link *link = f->place.link;
+    uint32_t v[4] = {0}, w = 0;
+    must(f, "SELECT", link_write_dp(link, 0x8, 2, &f->d));
+    must(f, "TARGETID", link_read_dp(link, 0x4, &v[0], &f->d));
+    must(f, "word", link_read32(link, f->place.ap, SRAM, &w, &f->d));
+    must(f, "TARGETID", link_read_dp(link, 0x4, &v[1], &f->d));
+    must(f, "SELECT", link_write_dp(link, 0x8, 0, &f->d));
+    must(f, "CTRL/STAT", link_read_dp(link, 0x4, &v[2], &f->d));
+    must(f, "ABORT", link_write_dp(link, 0x0, 0x1E, &f->d));
+    must(f, "word", link_read32(link, f->place.ap, SRAM, &w, &f->d));
+    must(f, "CTRL/STAT", link_read_dp(link, 0x4, &v[3], &f->d));
+    say(f, "DP by hand: %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32 "\n", v[0], v[1], v[2] & 0xF0000032,
+        v[3] & 0xF0000032);
+}
+
+static enum corral_err raw(struct findings *f, struct link_raw r)
+{
+    return link_raw(f->place.link, &r, &f->d);
+}
+
+/* The probe's wires by hand: nRESET and ABORT on every link, sequences where they are its own. */
+static void check_wires(struct findings *f)
+{
+    struct link *link = f->place.link;
+    uint32_t dhcsr[3] = {0}, w = 0;
+    must(f, "DHCSR", link_read32(link, f->place.ap, 0xE000EDF0, &dhcsr[0], &f->d));
+    must(f, "DHCSR", link_read32(link, f->place.ap, 0xE000EDF0, &dhcsr[0], &f->d));
+    must(f, "nRESET low", raw(f, (struct link_raw){.op = LINK_RAW_PINS, .select = 0x80, .wait_us = 100}));
+    must(f, "nRESET high",
+         raw(f, (struct link_raw){.op = LINK_RAW_PINS, .select = 0x80, .out = 0x80, .wait_us = 100}));
+    must(f, "DHCSR", link_read32(link, f->place.ap, 0xE000EDF0, &dhcsr[1], &f->d));
+    must(f, "DHCSR", link_read32(link, f->place.ap, 0xE000EDF0, &dhcsr[2], &f->d));
+    must(f, "ABORT", raw(f, (struct link_raw){.op = LINK_RAW_ABORT, .out = 0x1E}));
+    must(f, "word", link_read32(link, f->place.ap, SRAM, &w, &f->d));
+    say(f, "reset seen: %d %d %d\n", dhcsr[0] >> 25 & 1, dhcsr[1] >> 25 & 1, dhcsr[2] >> 25 & 1);
+    bool ours = f->place.kind != PLACE_OPENOCD && f->place.kind != PLACE_OPENOCD_SPAWN;
+    assert_int_equal((link_caps(link) & LINK_CAP_RAW) != 0, ours);
+    if (!ours) { /* who is in between has them */
+        assert_int_equal(raw(f, (struct link_raw){.op = LINK_RAW_SWJ, .bits = 8}), CORRAL_ERR_UNSUPPORTED);
+        assert_int_equal(raw(f, (struct link_raw){.op = LINK_RAW_PINS, .select = 1}), CORRAL_ERR_UNSUPPORTED);
+        assert_non_null(strstr(f->d.message, "nRESET only"));
+        return;
+    }
+    must(f, "clock", raw(f, (struct link_raw){.op = LINK_RAW_CLOCK, .out = 4000000}));
+    must(f, "line reset",
+         raw(f, (struct link_raw){.op = LINK_RAW_SWJ, .bits = 51, .out = UINT64_C(0x7FFFFFFFFFFFF)}));
+    must(f, "idle", raw(f, (struct link_raw){.op = LINK_RAW_SWJ, .bits = 3}));
+    must(f, "DPIDR", link_read_dp(link, 0, &w, &f->d));
+    must(f, "word", link_write32(link, f->place.ap, SRAM, 0x600D, &f->d));
+    must(f, "sequence", raw(f, (struct link_raw){.op = LINK_RAW_SWJ, .bits = 13, .out = 0xB0F}));
+    must(f, "word", link_read32(link, f->place.ap, SRAM, &w, &f->d));
+    assert_int_equal(w, 0x600D);
+}
+
 static void run_all(enum place_kind kind, const char *board)
 {
     struct findings f = {.d = DIAG_INIT};
@@ -306,6 +363,8 @@ static void run_all(enum place_kind kind, const char *board)
     check_breakpoint(&f, false);
     check_sync(&f);
     check_log(&f);
+    check_banks(&f);
+    check_wires(&f);
     group_free(f.group);
     for (size_t i = 0; i < 2; i++)
         core_close(f.core[i]);
@@ -344,7 +403,9 @@ static void test_sim(void **state)
         "link-fault 1 5555aaaa link-fault link-fault ok link-fault interrupted done 0 then 1\n",
         "no AP: no-ap\n",
         "breakpoint: halted breakpoint, at it 1\n",
-        "log: records 1 told 1 torn 0 anomalies 0\n"};
+        "log: records 1 told 1 torn 0 anomalies 0\n",
+        "DP by hand: 1 1 f0000000 f0000000\n",
+        "reset seen: 0 1 0\n"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (!strstr(expected, words[i]))
             fail_msg("not found: %s in %s", words[i], expected);
