@@ -271,6 +271,7 @@ static bool eval(struct sequence_state *s, const struct sequence_node *node, uin
 
 bool sequence_eval(struct sequence_state *s, const struct sequence_node *node, uint64_t *value)
 {
+    *value = 0;
     if (s->eval_depth >= SEQUENCE_EVAL_DEPTH)
         return sequence_fail(s, node->place, CORRAL_ERR_LIMIT,
                              "expressions are nested more than %u deep, with those that call them",
