@@ -128,11 +128,13 @@ static enum corral_err open_file(struct look *l)
 /* libarchive's complaint, or ours where what it read was bounded. */
 static enum corral_err complain(struct look *l)
 {
-    const char *words = archive_error_string(l->reader);
+    char words[128];
+    const char *own = archive_error_string(l->reader);
+    snprintf(words, sizeof(words), "%s", own ? own : "");
+    words[strcspn(words, "\r\n")] = '\0';
     if (l->spent)
         return refuse(l->archive, CORRAL_ERR_LIMIT, l->d, "more is to be read of it than a pack has", "");
-    return refuse(l->archive, CORRAL_ERR_FORMAT, l->d, "this is no ZIP archive that can be read",
-                  words ? words : "");
+    return refuse(l->archive, CORRAL_ERR_FORMAT, l->d, "this is no ZIP archive that can be read", words);
 }
 
 static enum corral_err begin(struct look *l)
@@ -217,6 +219,13 @@ static bool is_description(const char *name)
     return length > 5 && strcasecmp(name + length - 5, ".pdsc") == 0 && !strpbrk(name, "/\\");
 }
 
+/* Packs are stored or deflated. Other ways to compress take as much memory as the archive says. */
+static bool is_plain(struct look *l)
+{
+    const char *format = archive_format_name(l->reader);
+    return format && (strstr(format, "(uncompressed)") || strstr(format, "(deflation)"));
+}
+
 /* The entry's bytes: as many as it says, and no more than `most`. */
 static enum corral_err take(struct look *l, struct archive_entry *entry, const char *name, size_t most,
                             char **bytes, size_t *size)
@@ -227,6 +236,8 @@ static enum corral_err take(struct look *l, struct archive_entry *entry, const c
     if (archive_entry_symlink(entry) || archive_entry_hardlink(entry) ||
         archive_entry_filetype(entry) != AE_IFREG)
         return refuse(a, CORRAL_ERR_FORMAT, l->d, "an entry is a link, not a file", name);
+    if (!is_plain(l))
+        return refuse(a, CORRAL_ERR_FORMAT, l->d, "an entry is neither stored nor deflated", name);
     int64_t said = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : -1;
     if (said > (int64_t)most)
         return refuse(a, CORRAL_ERR_LIMIT, l->d, "an entry is too large", name);
