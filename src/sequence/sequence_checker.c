@@ -116,9 +116,6 @@ static void check_message(struct sequence_compiler *c, const struct sequence_nod
                      "the format wants %u argument%s: the rest is not shown", wanted, wanted == 1 ? "" : "s");
     for (const struct sequence_node *a = format->next; a && i < wanted + unknown; a = a->next)
         check_message_argument(c, format, a, i++);
-    for (const struct sequence_node *a = argument(call, 2 + i); a; a = a->next)
-        if (a->kind == NODE_STRING)
-            compiler_say(c, SEQUENCE_ERROR, a->place, a->width, "a string where the format wants none");
 }
 
 static void check_query(struct sequence_compiler *c, const struct sequence_node *call)

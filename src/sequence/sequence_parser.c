@@ -122,10 +122,11 @@ static bool parse_declaration(struct sequence_parser *p, struct sequence_stateme
 
 static bool parse_expression_statement(struct sequence_parser *p, struct sequence_statement *statement)
 {
+    unsigned said = p->c->said_errors;
     const struct sequence_node *e = statement->expression = parser_expression(p, true);
     if (!e)
         return false;
-    if (!has_effect(e))
+    if (!has_effect(e) && p->c->said_errors == said)
         compiler_say(p->c, SEQUENCE_WARNING, e->place, e->width, "this statement has no effect");
     return true;
 }
