@@ -296,7 +296,7 @@ static enum corral_err append(struct sequence_set *set, struct store_element **o
 enum corral_err sequence_set_block(struct sequence_set *set, const struct sequence_text *text, bool atomic,
                                    struct sequence_place place, struct diag *d)
 {
-    struct store_element *e;
+    struct store_element *e = NULL;
     enum corral_err err = append(set, &e, d);
     if (err)
         return err;
@@ -316,7 +316,7 @@ static enum corral_err copy_attribute(struct sequence_set *set, bool *has, struc
 enum corral_err sequence_set_begin_control(struct sequence_set *set, const struct sequence_control *control,
                                            struct diag *d)
 {
-    struct store_element *e;
+    struct store_element *e = NULL;
     if (set->open && set->depth >= STORE_MAX_DEPTH)
         return diag_set(d, CORRAL_ERR_LIMIT, "controls of a debug sequence nested more than %d deep",
                         SEQUENCE_MAX_DEPTH);
