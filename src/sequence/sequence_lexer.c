@@ -253,9 +253,10 @@ static bool read_entity(struct sequence_lexer *l, struct sequence_token *t)
 static void read_sign(struct sequence_lexer *l, struct sequence_token *t)
 {
     for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++) {
+        if (SIGNS[i].text[0] != l->bytes[l->at])
+            continue;
         size_t size = strlen(SIGNS[i].text);
-        if (SIGNS[i].text[0] != l->bytes[l->at] || size > l->size - l->at ||
-            memcmp(l->bytes + l->at, SIGNS[i].text, size) != 0)
+        if (size > l->size - l->at || memcmp(l->bytes + l->at, SIGNS[i].text, size) != 0)
             continue;
         skip(l, size);
         finish(l, t);

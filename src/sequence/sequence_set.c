@@ -89,17 +89,19 @@ static void *make_room(void *table, size_t *room, size_t count, size_t size)
 
 static bool find_lines(struct store_file *file)
 {
+    const char *const end = file->bytes + file->size, *at = file->bytes;
     size_t count = 1;
-    for (size_t i = 0; i < file->size; i++)
-        count += file->bytes[i] == '\n';
+    while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+        at++;
+        count++;
+    }
     file->lines = malloc(count * sizeof(*file->lines));
     if (!file->lines)
         return false;
     file->lines[0] = 0;
     file->line_count = 1;
-    for (size_t i = 0; i < file->size; i++)
-        if (file->bytes[i] == '\n')
-            file->lines[file->line_count++] = i + 1;
+    for (at = file->bytes; (at = memchr(at, '\n', (size_t)(end - at)));)
+        file->lines[file->line_count++] = (size_t)(++at - file->bytes);
     return true;
 }
 

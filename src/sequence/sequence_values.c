@@ -169,9 +169,32 @@ bool compiler_value_find(const struct sequence_compiler *c, const char *name, si
 struct declaring {
     const struct store_variables *from;
     unsigned *levels; /* of each value */
+    size_t room;      /* of the tables */
 };
 
-static bool add_value(struct sequence_compiler *c, const struct sequence_token *name, const char *pname,
+/* Twice as much: the old tables stay behind in the arena. */
+static bool make_room(struct sequence_compiler *c, struct declaring *d)
+{
+    struct sequence_program *program = c->program;
+    size_t room = d->room ? 2 * d->room : 16;
+    struct sequence_value *values = compiler_take(c, room * sizeof(*values));
+    unsigned *chain = compiler_take(c, room * sizeof(*chain));
+    unsigned *levels = compiler_take(c, room * sizeof(*levels));
+    if (c->err)
+        return false;
+    if (d->room) {
+        memcpy(values, program->values, d->room * sizeof(*values));
+        memcpy(chain, c->value_chain, d->room * sizeof(*chain));
+        memcpy(levels, d->levels, d->room * sizeof(*levels));
+    }
+    program->values = values;
+    c->value_chain = chain;
+    d->levels = levels;
+    d->room = room;
+    return true;
+}
+
+static bool add_value(struct sequence_compiler *c, const struct sequence_token *name, struct declaring *d,
                       unsigned *slot)
 {
     struct sequence_program *program = c->program;
@@ -180,10 +203,12 @@ static bool add_value(struct sequence_compiler *c, const struct sequence_token *
                      SEQUENCE_MAX_VALUES);
         return false;
     }
+    if (program->value_count == d->room && !make_room(c, d))
+        return false;
     *slot = (unsigned)program->value_count++;
     struct sequence_value *value = &program->values[*slot];
     memcpy(value->name, name->bytes, name->size);
-    snprintf(value->pname, sizeof(value->pname), "%s", pname);
+    snprintf(value->pname, sizeof(value->pname), "%s", d->from->pname);
     unsigned *head = &c->value_heads[compiler_hash(name->bytes, name->size) % VALUE_BUCKETS];
     c->value_chain[*slot] = *head;
     *head = *slot + 1;
@@ -216,7 +241,7 @@ static void declare(struct sequence_compiler *c, const struct sequence_token *na
             compiler_say(c, SEQUENCE_WARNING, name->place, name->width,
                          "%.*s is declared again: this one counts, not that of line %u", (int)name->size,
                          name->bytes, c->program->values[slot].place.line);
-    } else if (!add_value(c, name, d->from->pname, &slot)) {
+    } else if (!add_value(c, name, d, &slot)) {
         return;
     }
     d->levels[slot] = d->from->level;
@@ -357,9 +382,6 @@ enum corral_err compiler_values(struct sequence_compiler *c, const struct sequen
 {
     struct declaring d = {0};
     c->value_heads = compiler_take(c, VALUE_BUCKETS * sizeof(*c->value_heads));
-    c->value_chain = compiler_take(c, SEQUENCE_MAX_VALUES * sizeof(*c->value_chain));
-    c->program->values = compiler_take(c, SEQUENCE_MAX_VALUES * sizeof(*c->program->values));
-    d.levels = compiler_take(c, SEQUENCE_MAX_VALUES * sizeof(*d.levels));
     if (c->err)
         return c->err;
     bool found = true;
