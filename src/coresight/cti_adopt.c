@@ -60,7 +60,8 @@ enum corral_err cti_set_aside(struct cti *cti, struct diag *d)
         return cti_already_set_up(cti, d);
     cti->refusal = CTI_REFUSAL_NONE;
     bool again = cti->set_up;
-    if (!again && !cti->owed)
+    cti->fresh = !cti->owed;
+    if (cti->fresh)
         cti->halt_channel = cti->restart_channel = CTI_NO_CHANNEL;
     enum corral_err err = cti_remember(cti, d);
     if (err) {
@@ -81,7 +82,7 @@ void cti_take_over(struct cti *cti)
     struct cti_mapping *m = &cti->found;
     unsigned in = cti->info.halted_input, out = cti->info.halt_output;
     uint32_t any = 0, both = m->inen[in] & m->outen[out];
-    if (!cti->owed || cti->set_up)
+    if (!cti->owed || !cti->fresh || cti->set_up)
         return;
     /* Where it did not come to its end, all of the three are what it got to. */
     m->inen[in] &= both ? ~both : 0;

@@ -57,8 +57,8 @@ enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigne
  * *restart_channel, or CTI_NO_CHANNEL where it has none; both through the gate.
  *
  * cti_set_aside opens the lock and claims, as cti_setup does; and where the CTI is off and nobody's, it makes
- * the state after reset (no connections, gates open, nothing held), which sequences rely on. Once more on one
- * that is adopted: before its sequence runs again after a reset; what was found stays what it was.
+ * the state after reset (no connections, gates open, nothing held), which sequences rely on. It may be called
+ * again, also on one that is adopted, before its sequence runs again; what was found stays what it was.
  *
  * cti_adopt writes nothing. CORRAL_ERR_CTI_UNUSABLE with what differs where it is not so, or where somebody
  * else had the channels; what was adopted before stays so.
@@ -66,7 +66,8 @@ enum corral_err cti_setup_silent(struct cti *cti, unsigned halt_channel, unsigne
 enum corral_err cti_set_aside(struct cti *cti, struct diag *d);
 enum corral_err cti_adopt(struct cti *cti, unsigned *halt_channel, unsigned *restart_channel, struct diag *d);
 /* After cti_set_aside, where the same sequence had run before it: its connections count as found off, and so
- * does the CTI when there are no others. Writes nothing. */
+ * does the CTI when there are no others. Writes nothing; and does nothing where it had been set aside before
+ * that, too: then it is known what was found. */
 void cti_take_over(struct cti *cti);
 /* Put back what cti_setup or cti_set_aside found. Where that fails (the link) it stays owed: the next call
  * tries again, set up or not, and the next cti_setup keeps it in mind. */

@@ -56,6 +56,7 @@ struct cti {
     uint32_t channel_mask;
     bool set_up;
     bool owed;    /* `found` is to be put back: it was set aside, or that failed before (the link died) */
+    bool fresh;   /* `found` is of the last cti_set_aside, and not of an earlier one */
     bool silent;  /* by cti_setup_silent */
     bool locked;  /* it was locked before we came */
     bool live;    /* what was found was in force: GLBEN, or somebody's claim */

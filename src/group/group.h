@@ -117,12 +117,14 @@ bool group_channels(const struct group *g, int *halt, int *restart);
  */
 struct group_sequences {
     void *ctx;
+    /* start, stop and acknowledge may answer CORRAL_ERR_UNSUPPORTED without having done anything: the member
+     * has no such sequence, and it is done our own way. */
     bool (*has)(void *ctx, size_t core); /* false: this member has none. NULL = all have them */
     /* DebugCoreSetup: of each member with `has`, once more where reading back shows that it did not hold.
      * NULL: CTIs are set up our own way. */
     enum corral_err (*set_up)(void *ctx, size_t core, struct diag *d);
-    /* ProcessorStart: once a group start (and island), on the first member in order from the leader that is
-     * to start, all others made ready before; never once per core. NULL: our own pulse. */
+    /* ProcessorStart: once a group start (and island), of the first member in order from the leader that is
+     * to start and has one, all others made ready before; never once per core. NULL: our own pulse. */
     enum corral_err (*start)(void *ctx, size_t core, struct diag *d);
     /* ProcessorStop of the leader, instead of a halt request. NULL: our own. */
     enum corral_err (*stop)(void *ctx, size_t core, struct diag *d);
@@ -130,9 +132,10 @@ struct group_sequences {
      * request is asserted. NULL: our own way. */
     enum corral_err (*acknowledge)(void *ctx, size_t core, struct diag *d);
     /* set_up has been run already, before group_enable_sync (where the seed puts it, before DebugCoreStart).
-     * Where it still holds it is not run again; and since nobody saw the CTIs before it, its connections
-     * count as found off: group_disable_sync takes them away, and turns the CTI off where there are no
-     * others. group_repair does not take them for leftovers. */
+     * Where it still holds it is not run again, and group_repair does not take it for a leftover. Unless the
+     * CTI had been set aside before that (cti_set_aside), nobody saw what was there: then its connections
+     * count as found off, and group_disable_sync takes them away and turns the CTI off where there are no
+     * others. */
     bool already_run;
 };
 enum corral_err group_use_sequences(struct group *g, const struct group_sequences *sequences, struct diag *d);

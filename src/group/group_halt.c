@@ -133,15 +133,14 @@ static enum corral_err pulse_islands(struct group *g, group_mask mask, size_t le
 static void request_all(struct group *g, group_mask mask, size_t leader, bool ask_leader,
                         struct group_outcome *outcomes)
 {
-    if (ask_leader && group_stops_by_sequence(g, leader)) {
-        outcomes[leader].by_stop = true;
-        outcomes[leader].err = group_sequence_stop(g, leader, &outcomes[leader].why);
-    } else if (ask_leader) {
-        request(g, leader, &outcomes[leader]);
-    }
+    struct group_outcome *first = &outcomes[leader];
+    if (ask_leader && group_stops_by_sequence(g, leader))
+        first->err = group_sequence_stop(g, leader, &first->by_stop, &first->why);
+    if (ask_leader && !first->err && !first->by_stop)
+        request(g, leader, first);
     /* The leader of linked cores is asked, and is no straggler. */
-    outcomes[leader].by_software = !group_linked(g, leader);
-    if (group_is_fatal(outcomes[leader].err) || pulse_islands(g, mask, leader, outcomes))
+    first->by_software = !group_linked(g, leader);
+    if (group_is_fatal(first->err) || pulse_islands(g, mask, leader, outcomes))
         return;
     for (size_t i = 1; i < g->count; i++) {
         size_t core = group_order(leader, i);

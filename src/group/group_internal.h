@@ -148,8 +148,9 @@ enum corral_err group_sequence_set_up(struct group *g, size_t i, struct diag *d)
 enum corral_err group_sequence_set_again(struct group *g, size_t i, struct diag *d);
 /* By the sequence; by ourselves where that does not clear the request. `always`: also where none shows. */
 enum corral_err group_sequence_acknowledge(struct group *g, size_t i, bool always, struct diag *d);
-/* A sequence that fails is a remark: whether it did what it should is for the caller to see. */
-enum corral_err group_sequence_stop(struct group *g, size_t i, struct diag *d);
-enum corral_err group_sequence_start(struct group *g, size_t i, struct diag *d);
+/* A sequence that fails is a remark: whether it did what it should is for the caller to see. *ran false: it
+ * has none of this name. */
+enum corral_err group_sequence_stop(struct group *g, size_t i, bool *ran, struct diag *d);
+enum corral_err group_sequence_start(struct group *g, size_t i, bool *ran, struct diag *d);
 
 #endif

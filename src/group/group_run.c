@@ -181,33 +181,52 @@ static enum corral_err shield_others(struct run *r, bool on, struct diag *d)
     return CORRAL_OK;
 }
 
-/* One pulse an island that has cores to start (A28), the leader's first. Those still to start, if `again`. */
+static bool is_to_start(const struct run *r, size_t core, bool again)
+{
+    const struct group_outcome *o = &r->outcomes[core];
+    return o->prepared && by_pulse(r, core) && !(again && o->restarted);
+}
+
+/* Is one of `done` on its island? */
+static bool is_served(const struct run *r, const bool *done, size_t core)
+{
+    bool served = false;
+    for (size_t i = 0; i < r->g->count; i++)
+        served |= done[i] && r->g->seats[i].island == r->g->seats[core].island;
+    return served;
+}
+
+/* ProcessorStart, once an island: of its first member that has one. */
+static enum corral_err run_starts(struct run *r, bool *done, struct diag *d)
+{
+    for (size_t k = 0; k < r->g->count; k++) {
+        size_t i = group_order(r->leader, k);
+        if (!is_to_start(r, i, false) || !group_starts_by_sequence(r->g, i) || is_served(r, done, i))
+            continue;
+        enum corral_err err = group_sequence_start(r->g, i, &r->ran_start[i], d);
+        if (err)
+            return err;
+        done[i] = r->ran_start[i];
+        r->sequenced |= r->ran_start[i];
+    }
+    return CORRAL_OK;
+}
+
+/* One pulse an island that has cores to start (A28), the leader's first. Those still to start, if `again`:
+ * that one is always ours. */
 static enum corral_err pulse(struct run *r, bool again, struct diag *d)
 {
     struct group *g = r->g;
-    bool done[EVENT_MAX_CORES] = {false}; /* by the number of the island's member that pulsed */
-    for (size_t k = 0; k < g->count; k++) {
+    bool done[EVENT_MAX_CORES] = {false};
+    enum corral_err err = again ? CORRAL_OK : run_starts(r, done, d);
+    for (size_t k = 0; k < g->count && !err; k++) {
         size_t i = group_order(r->leader, k);
-        const struct group_outcome *o = &r->outcomes[i];
-        if (!o->prepared || !by_pulse(r, i) || (again && o->restarted))
+        if (!is_to_start(r, i, again) || is_served(r, done, i))
             continue;
-        bool served = false;
-        for (size_t m = 0; m < g->count; m++)
-            served |= done[m] && g->seats[m].island == g->seats[i].island;
-        if (served)
-            continue;
-        enum corral_err err = CORRAL_OK;
-        if (!again && group_starts_by_sequence(g, i)) {
-            r->sequenced = r->ran_start[i] = true;
-            err = group_sequence_start(g, i, d);
-        } else {
-            err = cti_pulse(group_cti(g, i), g->restart_channel, d);
-        }
-        if (err)
-            return err;
-        done[i] = true;
+        err = cti_pulse(group_cti(g, i), g->restart_channel, d);
+        done[i] = !err;
     }
-    return CORRAL_OK;
+    return err;
 }
 
 /* Has another member of its island started, by a pulse? */

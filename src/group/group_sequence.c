@@ -258,27 +258,35 @@ enum corral_err group_sequence_set_again(struct group *g, size_t i, struct diag 
     return end(err, &why, d);
 }
 
+/* Halt, acknowledge, start. *ran false: it has none of this name, and nothing happened. */
+static enum corral_err run_one(struct group *g, size_t i, const char *name,
+                               enum corral_err (*run)(void *ctx, size_t core, struct diag *d), bool *ran,
+                               struct diag *d)
+{
+    struct diag why = DIAG_INIT;
+    enum corral_err err = run(g->sequences->ctx, i, &why);
+    *ran = err != CORRAL_ERR_UNSUPPORTED;
+    if (is_final(g, err))
+        return end(err, &why, d);
+    if (err && *ran)
+        name_failure(g, i, name, &why);
+    return CORRAL_OK;
+}
+
 enum corral_err group_sequence_acknowledge(struct group *g, size_t i, bool always, struct diag *d)
 {
-    const struct group_sequences *s = g->sequences;
     struct cti *cti = group_cti(g, i);
-    struct diag why = DIAG_INIT;
-    bool asserted = true;
+    bool asserted = true, ran = false;
     enum corral_err err = always ? CORRAL_OK : cti_request_asserted(cti, &asserted, d);
     if (err || !asserted)
         return err;
-    err = s->acknowledge(s->ctx, i, &why);
-    if (is_final(g, err))
-        return end(err, &why, d);
-    if (err)
-        name_failure(g, i, "ProcessorHaltAcknowledge", &why);
-    err = CORRAL_OK;
-    for (unsigned k = 0; k < ACK_LOOKS && asserted && !err; k++)
+    err = run_one(g, i, "ProcessorHaltAcknowledge", g->sequences->acknowledge, &ran, d);
+    for (unsigned k = 0; k < ACK_LOOKS && asserted && !err && ran; k++)
         err = cti_request_asserted(cti, &asserted, d);
     if (err || !asserted)
         return err;
     err = cti_acknowledge(cti, d);
-    if (!err) /* else something holds the channel, and no sequence could have cleared it */
+    if (!err && ran) /* else something holds the channel, and no sequence could have cleared it */
         group_remark(g, i,
                      "ProcessorHaltAcknowledge of %s did not clear its debug request: Corral acknowledged it",
                      core_name(g->cores[i]));
@@ -295,26 +303,12 @@ bool group_stops_by_sequence(const struct group *g, size_t i)
     return g->seats[i].sequenced && g->sequences->stop && group_linked(g, i);
 }
 
-enum corral_err group_sequence_stop(struct group *g, size_t i, struct diag *d)
+enum corral_err group_sequence_stop(struct group *g, size_t i, bool *ran, struct diag *d)
 {
-    const struct group_sequences *s = g->sequences;
-    struct diag why = DIAG_INIT;
-    enum corral_err err = s->stop(s->ctx, i, &why);
-    if (is_final(g, err))
-        return end(err, &why, d);
-    if (err)
-        name_failure(g, i, "ProcessorStop", &why);
-    return CORRAL_OK;
+    return run_one(g, i, "ProcessorStop", g->sequences->stop, ran, d);
 }
 
-enum corral_err group_sequence_start(struct group *g, size_t i, struct diag *d)
+enum corral_err group_sequence_start(struct group *g, size_t i, bool *ran, struct diag *d)
 {
-    const struct group_sequences *s = g->sequences;
-    struct diag why = DIAG_INIT;
-    enum corral_err err = s->start(s->ctx, i, &why);
-    if (is_final(g, err))
-        return end(err, &why, d);
-    if (err)
-        name_failure(g, i, "ProcessorStart", &why);
-    return CORRAL_OK;
+    return run_one(g, i, "ProcessorStart", g->sequences->start, ran, d);
 }

@@ -344,6 +344,26 @@ static void test_taken_over_is_found_off(void **state)
     }
 }
 
+/* Who set it aside before the sequence ran the first time knows what was found. */
+static void test_set_aside_before_the_first_run_nothing_is_taken_over(void **state)
+{
+    (void)state;
+    struct bench b = open_bench(USUAL, 7);
+    b.x->control = 1;
+    b.x->inen[0] = b.x->outen[0] = 4;
+    set_aside(&b);
+    program(&b, 1, 2);
+    set_aside(&b);
+    cti_take_over(b.cti);
+    assert_adopted(&b, 0, 1);
+    tear_down(&b);
+    assert_int_equal(b.x->control, 1);
+    assert_int_equal(b.x->inen[0], 4);
+    assert_int_equal(b.x->outen[0], 4);
+    assert_int_equal(b.x->outen[7], 0);
+    close_bench(&b);
+}
+
 static void test_our_own_way_after_it_was_set_aside(void **state)
 {
     (void)state;
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_a_claim_of_another_tool_keeps_what_it_made),
         cmocka_unit_test(test_set_aside_again_before_the_sequence_runs_again),
         cmocka_unit_test(test_taken_over_is_found_off),
+        cmocka_unit_test(test_set_aside_before_the_first_run_nothing_is_taken_over),
         cmocka_unit_test(test_our_own_way_after_it_was_set_aside),
         cmocka_unit_test(test_a_link_that_fails_leaves_it_owed),
     };

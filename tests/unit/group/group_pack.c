@@ -31,6 +31,11 @@ static enum corral_err after(enum corral_err err, enum corral_err wanted, struct
     return err || !wanted ? err : diag_set(d, wanted, "Message(2): as the test wants");
 }
 
+static enum corral_err none(struct diag *d)
+{
+    return diag_set(d, CORRAL_ERR_UNSUPPORTED, "there is no such sequence");
+}
+
 static enum corral_err set_up(void *ctx, size_t core, struct diag *d)
 {
     struct group_pack *p = ctx;
@@ -54,6 +59,8 @@ static enum corral_err start(void *ctx, size_t core, struct diag *d)
     struct group_pack_core *c = &p->core[core];
     uint32_t dhcsr;
     enum corral_err err = CORRAL_OK;
+    if (c->without_run)
+        return none(d);
     c->starts++;
     if (p->start_moves_one)
         err = put(p, core, DHCSR, RUN, d);
@@ -67,6 +74,8 @@ static enum corral_err start(void *ctx, size_t core, struct diag *d)
 static enum corral_err stop(void *ctx, size_t core, struct diag *d)
 {
     struct group_pack *p = ctx;
+    if (p->core[core].without_run)
+        return none(d);
     p->core[core].stops++;
     enum corral_err err = p->stop_does_nothing ? CORRAL_OK : put(p, core, DHCSR, STOP, d);
     return after(err, p->core[core].stop_error, d);
@@ -76,6 +85,8 @@ static enum corral_err acknowledge(void *ctx, size_t core, struct diag *d)
 {
     struct group_pack *p = ctx;
     enum corral_err err = CORRAL_OK;
+    if (p->core[core].without_run)
+        return none(d);
     p->core[core].acknowledges++;
     if (!p->acknowledge_does_nothing) {
         err = put(p, core, p->cti + 0x010, 1, d);

@@ -16,6 +16,7 @@ struct group_pack_core {
     uint32_t ap;
     unsigned halt, restart; /* channels: 0 and 1 in the seed */
     bool without;           /* has no sequences */
+    bool without_run;       /* has none of the three of run control */
     unsigned bad_set_ups;   /* that many leave the debug request unconnected */
     bool no_restart;        /* its set-up leaves the restart output unconnected */
     enum corral_err set_up_error, start_error, stop_error, acknowledge_error; /* after the accesses */

@@ -338,6 +338,37 @@ static void test_no_second_start_once_a_core_has_stopped_again(void **state)
     }
 }
 
+/* One member's DebugCoreSetup is all there is of it: the start is the next one's, the rest our own. */
+static void test_a_member_with_a_set_up_only_is_served_by_the_others(void **state)
+{
+    (void)state;
+    struct bench b = {.b = group_fake_new(3)};
+    struct event e;
+    begin(&b);
+    b.p.core[0].without_run = true;
+    halted(&b);
+    size_t from = b.b.t->log_count;
+    group_fake_run(&b.b, 0, &e);
+    group_fake_assert_all(&e, CORE_RUNNING);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SEQUENCE);
+    assert_int_equal(b.p.core[1].starts, 1);
+    assert_int_equal(group_pack_starts(&b.p), 1);
+    assert_int_equal(group_fake_writes(&b.b, from, APPPULSE), 1);
+    from = b.b.t->log_count;
+    group_fake_halt(&b.b, 0, &e);
+    group_fake_assert_all(&e, CORE_HALTED);
+    assert_int_equal(group_fake_writes(&b.b, from, DHCSR), 1);
+    group_fake_assert_unlatched(&b.b);
+    b.p.core[1].without_run = b.p.core[2].without_run = true; /* nobody: our own pulse */
+    from = b.b.t->log_count;
+    group_fake_run(&b.b, 2, &e);
+    group_fake_assert_all(&e, CORE_RUNNING);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_CTI);
+    assert_int_equal(group_fake_writes(&b.b, from, APPPULSE), 1);
+    assert_int_equal(remarks(&b), 0);
+    group_fake_close(&b.b);
+}
+
 /* Fewer than there are: the others are kept from the pulse that the sequence makes. */
 static void test_some_are_started_and_the_others_stay(void **state)
 {
@@ -514,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_a_start_that_fails_after_its_pulse_is_not_repeated),
         cmocka_unit_test(test_a9_a_straggler_gets_a_second_pulse_and_no_second_start),
         cmocka_unit_test(test_no_second_start_once_a_core_has_stopped_again),
+        cmocka_unit_test(test_a_member_with_a_set_up_only_is_served_by_the_others),
         cmocka_unit_test(test_some_are_started_and_the_others_stay),
         cmocka_unit_test(test_one_is_started_by_its_own_register),
         cmocka_unit_test(test_a20_a_step_runs_no_start_and_moves_nobody_else),
