@@ -93,8 +93,8 @@ void pack_cbuild_free(struct pack_cbuild *cbuild); /* NULL is allowed */
 
 /*
  * The values of a .dbgconf over those of the set's debugvars, after all of these are in it: file->dbgconf
- * where the user named one (a warning when it is not there), else `named` by pack_read_named (NULL = none;
- * nothing is said when it is not there: it is copied into projects). `place` is where it is named.
+ * where the user named one, else `named` by pack_read_named (NULL = none). One that is not there is a
+ * warning; one that cannot be read, an error. `place` is where it is named.
  */
 bool pack_dbgconf_apply(const struct pack_file *file, struct sequence_set *set, const char *named,
                         struct sequence_place place, struct sequence_problems *problems, struct diag *d);
