@@ -59,6 +59,23 @@ def test_every_library_that_the_build_asks_for_is_in_a_set(corral):
             assert "pkg-config:" + name in (test if for_tests else run), f"no package of tools/install-deps has {name}"
 
 
+def test_every_program_that_a_test_looks_for_is_in_a_set(corral):
+    """Or a fresh machine skips those tests, and CI, which must not, fails there only."""
+    every_debian = {"apt-cache", "apt-get", "bash", "unshare"}
+    with_others = {"systemd-analyze"}  # of systemd, which the sets' packages bring along
+    have = {proof for lines in sets().values() for _, _, proof in lines} | every_debian | with_others
+    have |= {"llvm-profdata", "llvm-cov"}  # of llvm
+    looked_for = 0
+    for folder, _, files in os.walk(os.path.join(tap.ROOT, "tests")):
+        for name in files:
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), encoding="utf-8") as f:
+                    for program in re.findall(r"""which\(["']([\w.+-]+)["']\)""", f.read()):
+                        assert program in have, f"{name} looks for {program}, which no package of tools/install-deps has"
+                        looked_for += 1
+    assert looked_for > 15
+
+
 def test_every_package_has_its_reason_and_stands_once(corral):
     rows = [row for lines in sets().values() for row in lines]
     assert len(rows) > 40
