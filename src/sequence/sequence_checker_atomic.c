@@ -3,8 +3,8 @@
  * What a block may not do whose accesses are one batch: ask, call sequences, or use a value that it has read
  * itself, since that is known only when all of it is done (cross-trigger sheet 4.5; case C28).
  *
- * A read's value may be left alone or be assigned, plainly, to variables of the sequence. Walks are as deep
- * as expressions are high, which the parser bounds.
+ * What is computed from a read may be assigned to variables of the sequence; they are not used in the block
+ * then, and no access hangs on it. Walks are as deep as expressions are high, which the parser bounds.
  */
 #include "sequence/sequence_compiler.h"
 
@@ -20,14 +20,6 @@ static bool is_read(const struct sequence_node *node)
     return node->kind == NODE_CALL && node->function->reads_target;
 }
 
-/* Is the value of `node`, as it stands, one that the block reads: a read, or an assignment of one? */
-static bool is_read_value(const struct sequence_node *node)
-{
-    while (node->kind == NODE_ASSIGN && node->op == OP_NONE)
-        node = node->b;
-    return is_read(node);
-}
-
 static void check_call(struct sequence_compiler *c, const struct sequence_node *call)
 {
     enum sequence_function_id id = call->function->id;
@@ -36,69 +28,92 @@ static void check_call(struct sequence_compiler *c, const struct sequence_node *
                      call->function->name);
     else if (id == FN_MESSAGE)
         compiler_say(c, SEQUENCE_WARNING, call->place, call->width,
-                     "a Message in an atomic block comes before the block's accesses");
+                     "a Message in an atomic block comes behind all of the block's accesses");
 }
 
-static void check_value(struct sequence_compiler *c, const struct sequence_node *node);
+/* True when its value is computed from what the block reads. */
+static bool check_value(struct sequence_compiler *c, const struct sequence_node *node);
 
-/* `node` is used: its value may not come from the target. */
-static void check_used(struct sequence_compiler *c, const struct sequence_node *node)
+/* The first call or assignment in it, or NULL. */
+static const struct sequence_node *find_act(const struct sequence_node *node)
 {
-    if (!node)
-        return;
-    if (is_read(node))
-        compiler_say(c, SEQUENCE_ERROR, node->place, node->width,
-                     "what %s reads is not known within its atomic block: expected it to be assigned alone",
-                     node->function->name);
-    else if (node->kind == NODE_ASSIGN && is_read_value(node))
-        compiler_say(c, SEQUENCE_ERROR, node->place, node->width,
-                     "a value that an atomic block reads cannot be used in it");
-    check_value(c, node);
-}
-
-static void check_assignment(struct sequence_compiler *c, const struct sequence_node *node)
-{
-    bool reads = node->op == OP_NONE && is_read_value(node->b);
-    const struct sequence_node *target = node->a;
-    if (node->op != OP_NONE) {
-        check_used(c, target);
-        check_used(c, node->b);
-    } else {
-        check_value(c, node->b);
+    const struct sequence_node *found = NULL;
+    if (node && (node->kind == NODE_CALL || node->kind == NODE_ASSIGN))
+        return node;
+    if (node && (node->kind == NODE_UNARY || node->kind == NODE_BINARY || node->kind == NODE_TERNARY)) {
+        found = find_act(node->a);
+        found = found ? found : find_act(node->b);
+        found = found ? found : find_act(node->c);
     }
+    return found;
+}
+
+/* Whether something is done must not be decided by what the same block reads. */
+static void check_choice(struct sequence_compiler *c, const struct sequence_node *node)
+{
+    const struct sequence_node *act = find_act(node->b);
+    act = act ? act : find_act(node->c);
+    if (act)
+        compiler_say(
+            c, SEQUENCE_ERROR, act->place, act->width,
+            "whether this is done hangs on what the same atomic block reads, which is not known yet");
+}
+
+static bool check_operator(struct sequence_compiler *c, const struct sequence_node *node)
+{
+    bool chooses = node->kind == NODE_TERNARY || node->op == OP_LAND || node->op == OP_LOR;
+    bool reads = check_value(c, node->a);
+    if (reads && chooses)
+        check_choice(c, node);
+    if (node->b && check_value(c, node->b))
+        reads = true;
+    if (node->c && check_value(c, node->c))
+        reads = true;
+    return reads;
+}
+
+static bool check_arguments(struct sequence_compiler *c, const struct sequence_node *call)
+{
+    check_call(c, call);
+    for (const struct sequence_node *a = call->a; a; a = a->next)
+        if (check_value(c, a))
+            compiler_say(c, SEQUENCE_ERROR, a->place, a->width,
+                         "what the same atomic block reads cannot be an argument in it: it is not known yet");
+    return is_read(call);
+}
+
+static bool check_assignment(struct sequence_compiler *c, const struct sequence_node *node)
+{
+    const struct sequence_node *target = node->a;
+    if (node->op != OP_NONE)
+        check_value(c, target);
+    bool reads = check_value(c, node->b);
     if (target->kind == NODE_LOCAL)
         c->read_stamp[target->slot] = reads ? c->block : 0;
     else if (reads && target->kind == NODE_PREDEFINED && target->slot != VAR_RESULT)
         compiler_say(c, SEQUENCE_ERROR, node->place, node->width,
                      "a predefined variable cannot have what the same atomic block reads");
+    return reads;
 }
 
-/* What is within `node`, whose own value may be anything. */
-static void check_value(struct sequence_compiler *c, const struct sequence_node *node)
+static bool check_value(struct sequence_compiler *c, const struct sequence_node *node)
 {
     switch (node->kind) {
     case NODE_LOCAL:
         if (c->read_stamp[node->slot] == c->block)
             compiler_say(c, SEQUENCE_ERROR, node->place, node->width,
                          "this variable holds what the same atomic block reads: its value is not known yet");
-        break;
+        return false;
     case NODE_ASSIGN:
-        check_assignment(c, node);
-        break;
+        return check_assignment(c, node);
     case NODE_CALL:
-        check_call(c, node);
-        for (const struct sequence_node *a = node->a; a; a = a->next)
-            check_used(c, a);
-        break;
+        return check_arguments(c, node);
     case NODE_UNARY:
     case NODE_BINARY:
     case NODE_TERNARY:
-        check_used(c, node->a);
-        check_used(c, node->b);
-        check_used(c, node->c);
-        break;
+        return check_operator(c, node);
     default:
-        break;
+        return false;
     }
 }
 
@@ -106,9 +121,7 @@ void compiler_atomic_statement(struct sequence_compiler *c, const struct sequenc
 {
     if (!c->read_stamp)
         return;
-    if (statement->expression)
-        check_value(c, statement->expression);
+    bool reads = statement->expression && check_value(c, statement->expression);
     if (statement->declares)
-        c->read_stamp[statement->slot] =
-            statement->expression && is_read_value(statement->expression) ? c->block : 0;
+        c->read_stamp[statement->slot] = reads ? c->block : 0;
 }

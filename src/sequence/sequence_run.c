@@ -247,9 +247,11 @@ static bool enter(struct sequence_state *s, const struct sequence_code *code,
         return sequence_fail(s, place, CORRAL_ERR_SEQUENCE,
                              "sequences call each other more than %u deep: '%s' is not entered",
                              SEQUENCE_CALL_DEPTH, code->info.name);
-    if (code->own_errors || code->info.has_errors)
-        return sequence_fail(s, place, CORRAL_ERR_FORMAT, "sequence '%s' has errors and is not run",
-                             code->info.name);
+    if (code->own_errors || code->info.has_errors) {
+        diag_set(s->d, CORRAL_ERR_FORMAT, "sequence '%s' has errors and is not run", code->info.name);
+        diag_hint(s->d, "'corral sequence check' shows them");
+        return sequence_fail_said(s, place, CORRAL_ERR_FORMAT);
+    }
     size_t base = s->locals_used;
     if (!take_locals(s, code->slots, place))
         return false;

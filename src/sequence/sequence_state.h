@@ -14,7 +14,7 @@
 
 #define SEQUENCE_EVAL_DEPTH  1024 /* expressions within expressions, of all callers together: the C stack */
 #define SEQUENCE_ATOMIC_MOST 4096 /* accesses of one atomic block */
-#define SEQUENCE_ARGUMENTS   32   /* of one Message */
+#define SEQUENCE_ARGUMENTS   64   /* of one Message */
 
 struct sequence_frame {
     const struct sequence_code *code;

@@ -29,10 +29,10 @@ static void test_c28_all_accesses_are_one_batch(void **state)
 static void test_c28_what_was_read_is_assigned_behind_it(void **state)
 {
     (void)state;
-    struct rig *r = rig_of_refused(
-        "__var a = 0x10;\n__var x;\n__var y;\n"
-        "@atomic\nx = Read32(a);\na += 4;\nWrite32(a, a);\ny = (Read8(a) & 0xF0) >> 4;\na = a + 4;\n"
-        "@block\nWrite32(0x20, x);\nWrite32(0x24, y);\nWrite32(0x28, a);\n");
+    struct rig *r =
+        rig_of("__var a = 0x10;\n__var x;\n__var y;\n"
+               "@atomic\nx = Read32(a);\na += 4;\nWrite32(a, a);\ny = (Read8(a) & 0xF0) >> 4;\na = a + 4;\n"
+               "@block\nWrite32(0x20, x);\nWrite32(0x24, y);\nWrite32(0x28, a);\n");
     rig_memory(r, 0x10, 0x1234);
     assert_int_equal(rig_run(r, "T"), CORRAL_OK);
     assert_string_equal(r->log, "{\nR32 10\nW32 14 14\nR8 14\n}\nW32 20 1234\nW32 24 1\nW32 28 18\n");
@@ -77,10 +77,10 @@ static void test_c28_who_cannot_do_it_ends_the_sequence_with_nothing_sent(void *
 static void test_c26_a_batch_that_fails_halfway_under_errorcontrol(void **state)
 {
     (void)state;
-    struct rig *r = rig_of_refused(
-        "__var x;\n__var y;\n__var z;\n__errorcontrol = 1;\n"
-        "@atomic\nx = Read32(0x10);\ny = Read32(0xBAD) + 1;\nz = Read32(0x10) + 2;\n"
-        "@block\nWrite32(0x20, x);\nWrite32(0x24, y);\nWrite32(0x28, z);\nWrite64(0x30, __Result);\n");
+    struct rig *r =
+        rig_of("__var x;\n__var y;\n__var z;\n__errorcontrol = 1;\n"
+               "@atomic\nx = Read32(0x10);\ny = Read32(0xBAD) + 1;\nz = Read32(0x10) + 2;\n"
+               "@block\nWrite32(0x20, x);\nWrite32(0x24, y);\nWrite32(0x28, z);\nWrite64(0x30, __Result);\n");
     r->bad = 0xBAD;
     rig_memory(r, 0x10, 7);
     assert_int_equal(rig_run(r, "T"), CORRAL_OK);
@@ -151,8 +151,8 @@ static void test_c28_an_unknown_value_may_choose_between_values(void **state)
     assert_int_equal(err, CORRAL_ERR_SEQUENCE);
     assert_string_equal(r->log, "");
     rig_free(r);
-    r = rig_of_refused("__var x;\n__var z = 8;\n@atomic\nx = Read32(0x10) ? 3 : z;\nz = 8 / "
-                       "Read32(0x10);\n@block\nWrite32(0x14, x);\nWrite32(0x18, z);\n");
+    r = rig_of("__var x;\n__var z = 8;\n@atomic\nx = Read32(0x10) ? 3 : z;\nz = 8 / "
+               "Read32(0x10);\n@block\nWrite32(0x14, x);\nWrite32(0x18, z);\n");
     rig_memory(r, 0x10, 2);
     assert_int_equal(rig_run(r, "T"), CORRAL_OK);
     assert_string_equal(r->log, "{\nR32 10\nR32 10\n}\nW32 14 3\nW32 18 4\n");

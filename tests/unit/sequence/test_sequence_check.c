@@ -358,7 +358,7 @@ static void test_c28_calls_in_an_atomic_block(void **state)
     ATOMIC("QueryValue(\"a\", 1);\n", 2, 1, 18, "QueryValue cannot be called");
     ATOMIC("Write32(0, Sequence(\"ResetSystem\"));\n", 2, 12, 23, "Sequence cannot be called");
     ONE_PROBLEM("@atomic\nMessage(0, \"a\");\n", SEQUENCE_WARNING, 2, 1, 15,
-                "comes before the block's accesses");
+                "comes behind all of the block's accesses");
     NO_PROBLEM("Query(0, \"a\", 1);\n@atomic\nWrite32(0, 1);\nDAP_Delay(5);\n@block\nQuery(0, \"a\", 1);\n");
 }
 
@@ -373,18 +373,20 @@ static void test_c28_reads_used_in_the_same_block(void **state)
     assert_int_equal(r->problems.errors, 1);
     assert_non_null(problem_with(r, "holds what the same atomic block reads"));
     rig_free(r);
-    ATOMIC("__var x = 0;\nx = Read32(0) | 1;\n", 3, 5, 9, "what Read32 reads is not known");
-    ATOMIC("Write32(4, Read32(0));\n", 2, 12, 9, "what Read32 reads is not known");
-    ATOMIC("Read32(Read32(0));\n", 2, 8, 9, "what Read32 reads is not known");
-    ATOMIC("__var x = ReadDP(0) ? 1 : 2;\n", 2, 11, 9, "what ReadDP reads is not known");
-    ATOMIC("__var x = 1 ? ReadAP(0) : 2;\n", 2, 15, 9, "what ReadAP reads is not known");
-    ATOMIC("__var x = !DAP_SWJ_Pins(0, 0, 0);\n", 2, 12, 21, "what DAP_SWJ_Pins reads is not known");
+    ATOMIC("Write32(4, Read32(0));\n", 2, 12, 9, "cannot be an argument in it");
+    ATOMIC("Write32(4, Read32(0) | 1);\n", 2, 12, 13, "cannot be an argument in it");
+    ATOMIC("Read32(Read32(0));\n", 2, 8, 9, "cannot be an argument in it");
+    ATOMIC("__var x = ReadDP(0) ? ReadDP(4) : 2;\n", 2, 23, 9, "whether this is done");
+    ATOMIC("!Read32(0) || Write32(4, 1);\n", 2, 15, 13, "whether this is done");
     ATOMIC("__ap = Read32(0);\n", 2, 1, 16, "a predefined variable");
 }
 
 static void test_c28_what_an_atomic_block_may_do(void **state)
 {
     (void)state;
+    NO_PROBLEM("__var x = 0;\n@atomic\nx = (Read32(0) | 1) >> 4;\nWrite32(4, 1);\n@block\nWrite32(0, x);\n");
+    NO_PROBLEM("@atomic\n__var x = ReadDP(0) ? 1 : 2;\n__var y = 1 ? ReadAP(0) : 2;\n"
+               "__var z = !DAP_SWJ_Pins(0, 0, 0) && 5 || 0;\n");
     NO_PROBLEM("__var x = 0;\n@atomic\nx = Read32(0);\nWrite32(4, 1);\nRead32(8);\n@block\nWrite32(0, x);\n");
     NO_PROBLEM("__var x = 5;\n@atomic\nWrite32(4, x);\nx = Read32(0);\nx = 7;\nWrite32(8, x + 1);\n");
     NO_PROBLEM(
