@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "pack/pack_pdsc_internal.h"
 
+#define MAX_PARTS 4096 /* elements of a device that describe its processors, ports and patches */
+
 struct pack_pdsc {
     struct pack_xml xml;
 };
@@ -146,13 +148,37 @@ static void find_chain(struct pack_pdsc_reading *r, uint32_t n)
     r->chain_length = count;
 }
 
+/* Each of these is looked at for each processor, so their number is bounded. What is said of sequences the
+ * set bounds. */
+static bool check_count(struct pack_pdsc_reading *r)
+{
+    const struct pack_xml_node *nodes = r->x->nodes;
+    size_t count = 0;
+    for (size_t i = 0; i < r->chain_length; i++) {
+        for (uint32_t n = r->chain[i].node->first; n != PACK_XML_NONE; n = nodes[n].next) {
+            if (nodes[n].kind < PACK_XML_PROCESSOR || nodes[n].kind > PACK_XML_DEBUG)
+                continue;
+            count++;
+            for (uint32_t child = nodes[n].first; child != PACK_XML_NONE; child = nodes[child].next)
+                count++;
+            if (count > MAX_PARTS)
+                return pack_mistake(r->file, pack_xml_place_of(r->x, &nodes[n]).line, r->d,
+                                    "too many processors, ports and patches for one device; at most %d "
+                                    "elements are expected",
+                                    MAX_PARTS);
+        }
+    }
+    return true;
+}
+
 bool pack_pdsc_describe(const struct pack_file *file, const struct pack_entry *entry,
                         struct pack_device *device, struct sequence_problems *problems, struct diag *d)
 {
     struct pack_pdsc_reading r = {
         .file = file, .x = &file->pdsc->xml, .device = device, .problems = problems, .d = d};
     find_chain(&r, (uint32_t)entry->node);
-    bool ok = pack_pdsc_take_ports(&r) && pack_pdsc_take_cores(&r) && pack_pdsc_take_sequences(&r);
+    bool ok = check_count(&r) && pack_pdsc_take_ports(&r) && pack_pdsc_take_cores(&r) &&
+              pack_pdsc_take_sequences(&r);
     free_texts(&r);
     return ok;
 }

@@ -38,14 +38,14 @@ static bool take_for(struct pack_pdsc_reading *r, enum pack_xml_kind kind, take_
 
 /* ---- processor */
 
-static bool add_processor(struct pack_pdsc_reading *r, const char *pname, unsigned line)
+static bool add_processor(struct pack_pdsc_reading *r, const char *pname, const struct pack_xml_node *node)
 {
     struct pack_device *device = r->device;
     if (pack_processor_named(device, pname))
         return true;
     if (device->processor_count == PACK_MAX_PROCESSORS)
-        return pack_mistake(r->file, line, r->d, "too many processors; at most %d are expected",
-                            PACK_MAX_PROCESSORS);
+        return pack_mistake(r->file, pack_xml_place_of(r->x, node).line, r->d,
+                            "too many processors; at most %d are expected", PACK_MAX_PROCESSORS);
     struct pack_processor *p = &device->processors[device->processor_count++];
     *p = (struct pack_processor){.units = 1};
     snprintf(p->pname, sizeof(p->pname), "%s", pname);
@@ -61,7 +61,7 @@ static bool name_processors(struct pack_pdsc_reading *r, enum pack_xml_kind kind
             char pname[SEQUENCE_NAME_MAX] = "";
             if (!pack_pdsc_string(r, n, "Pname", pname, sizeof(pname)))
                 return false;
-            if (pname[0] && !add_processor(r, pname, pack_xml_place_of(r->x, n).line))
+            if (pname[0] && !add_processor(r, pname, n))
                 return false;
         }
     }
@@ -145,15 +145,16 @@ static bool same_patch(const struct pack_patch *a, const struct pack_patch *b)
            a->address == b->address;
 }
 
-static bool add_patch(struct pack_pdsc_reading *r, const struct pack_patch *patch, unsigned line)
+static bool add_patch(struct pack_pdsc_reading *r, const struct pack_patch *patch,
+                      const struct pack_xml_node *node)
 {
     struct pack_device *device = r->device;
     size_t i = 0;
     while (i < device->patch_count && !same_patch(&device->patches[i], patch))
         i++;
     if (i == PACK_MAX_PATCHES)
-        return pack_mistake(r->file, line, r->d, "too many data patches; at most %d are expected",
-                            PACK_MAX_PATCHES);
+        return pack_mistake(r->file, pack_xml_place_of(r->x, node).line, r->d,
+                            "too many data patches; at most %d are expected", PACK_MAX_PATCHES);
     device->patches[i] = *patch;
     device->patch_count += i == device->patch_count;
     return true;
@@ -189,7 +190,7 @@ static bool take_patch(struct pack_pdsc_reading *r, const struct pack_xml_node *
     } else if (ap_set) {
         at.by_id = false;
     }
-    return add_patch(r, &at, pack_xml_place_of(r->x, node).line);
+    return add_patch(r, &at, node);
 }
 
 static bool take_patches_at(struct pack_pdsc_reading *r, const struct pack_xml_node *node,
@@ -236,7 +237,7 @@ bool pack_pdsc_take_cores(struct pack_pdsc_reading *r)
     if (ok && !any)
         ok = name_processors(r, PACK_XML_DEBUG);
     if (ok && device->processor_count == 0)
-        ok = add_processor(r, "", 1);
+        ok = add_processor(r, "", r->chain[0].node);
     ok = ok && check_names(r) && take_port_patches(r, PACK_XML_ACCESSPORT_V1) &&
          take_port_patches(r, PACK_XML_ACCESSPORT_V2);
     for (size_t i = 0; i < device->processor_count && ok; i++) {

@@ -81,14 +81,16 @@ static bool take_config(struct pack_pdsc_reading *r)
 
 /* ---- debugport */
 
-static struct pack_debug_port *port_of(struct pack_pdsc_reading *r, uint32_t dp, unsigned line)
+static struct pack_debug_port *port_of(struct pack_pdsc_reading *r, uint32_t dp,
+                                       const struct pack_xml_node *node)
 {
     struct pack_device *device = r->device;
     for (size_t i = 0; i < device->port_count; i++)
         if (device->ports[i].dp == dp)
             return &device->ports[i];
     if (device->port_count == PACK_MAX_PORTS) {
-        pack_mistake(r->file, line, r->d, "too many debug ports; at most %d are expected", PACK_MAX_PORTS);
+        pack_mistake(r->file, pack_xml_place_of(r->x, node).line, r->d,
+                     "too many debug ports; at most %d are expected", PACK_MAX_PORTS);
         return NULL;
     }
     struct pack_debug_port *port = &device->ports[device->port_count++];
@@ -103,7 +105,7 @@ static bool take_port(struct pack_pdsc_reading *r, const struct pack_xml_node *n
     bool tapindex_set = false;
     if (!pack_pdsc_number32(r, node, "__dp", &dp, NULL))
         return false;
-    struct pack_debug_port *port = port_of(r, dp, pack_xml_place_of(r->x, node).line);
+    struct pack_debug_port *port = port_of(r, dp, node);
     if (!port)
         return false;
     const struct pack_xml_node *jtag = pack_pdsc_first(r, node, PACK_XML_JTAG);

@@ -27,7 +27,7 @@ static bool take_text(struct pack_pdsc_reading *r, const struct pack_xml_node *n
                       struct pack_xml_text *t, struct sequence_text *text, const struct sequence_text **out)
 {
     bool there = false;
-    if (!pack_xml_attribute(r->x, node, name, t, &there, r->d))
+    if (!pack_xml_attribute(r->x, node, name, true, t, &there, r->d))
         return false;
     *text = pack_xml_sequence_text(t);
     *out = there ? text : NULL;
@@ -98,7 +98,7 @@ static bool take_sequence(struct pack_pdsc_reading *r, const struct pack_xml_nod
                               "a sequence without a name is left out");
         return true;
     }
-    if (!pack_xml_attribute(r->x, node, "info", &r->value, &there, r->d))
+    if (!pack_xml_attribute(r->x, node, "info", false, &r->value, &there, r->d))
         return false;
     head.info = r->value.bytes;
     if (sequence_set_begin(r->device->set, &head, r->d) != CORRAL_OK)

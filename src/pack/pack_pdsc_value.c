@@ -9,7 +9,7 @@
 
 static bool read(struct pack_pdsc_reading *r, const struct pack_xml_node *node, const char *name, bool *there)
 {
-    return pack_xml_attribute(r->x, node, name, &r->value, there, r->d);
+    return pack_xml_attribute(r->x, node, name, false, &r->value, there, r->d);
 }
 
 struct sequence_place pack_pdsc_place(const struct pack_pdsc_reading *r, const struct pack_xml_node *node,

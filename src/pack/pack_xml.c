@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-#define PIECE 4096u
+#define PIECE 256u
 
 /* Which elements are kept, and in which ones they may stand. */
 #define IN(kind)  (1u << PACK_XML_##kind)

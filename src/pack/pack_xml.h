@@ -50,7 +50,7 @@ struct pack_xml_node {
     uint32_t content, end;              /* between its tags; equal when it is empty */
 };
 
-/* Where a piece of 4096 bytes begins. */
+/* Where a piece of some bytes begins. */
 struct pack_xml_piece {
     unsigned line, column;
 };
@@ -88,9 +88,10 @@ struct sequence_text pack_xml_sequence_text(const struct pack_xml_text *t);
  * set when memory is out. */
 bool pack_xml_content(const struct pack_xml *x, const struct pack_xml_node *node, struct pack_xml_text *t,
                       struct diag *d);
-/* An attribute. *there false and an empty text where it is not there. */
+/* An attribute. *there false and an empty text where it is not there. With `marks`, as the content has them;
+ * else without any. */
 bool pack_xml_attribute(const struct pack_xml *x, const struct pack_xml_node *node, const char *name,
-                        struct pack_xml_text *t, bool *there, struct diag *d);
+                        bool marks, struct pack_xml_text *t, bool *there, struct diag *d);
 /* Where the attribute's value stands, behind its quote; false when it is not there. */
 bool pack_xml_find(const struct pack_xml *x, const struct pack_xml_node *node, const char *name,
                    uint32_t *begin, uint32_t *end);

@@ -15,6 +15,7 @@ struct reading {
     struct pack_xml_text *t;
     struct diag *d;
     size_t at, end;
+    bool marks;
     struct sequence_place place; /* of `at` */
     struct sequence_place next;  /* where the next character stands unless a mark says otherwise */
 };
@@ -56,7 +57,7 @@ static bool mark(struct reading *r)
 static bool put(struct reading *r, const char *bytes, size_t size)
 {
     struct pack_xml_text *t = r->t;
-    if ((r->place.line != r->next.line || r->place.column != r->next.column) && !mark(r))
+    if (r->marks && (r->place.line != r->next.line || r->place.column != r->next.column) && !mark(r))
         return false;
     memcpy(t->bytes + t->size, bytes, size);
     t->size += size;
@@ -232,10 +233,12 @@ static bool take_content(struct reading *r)
     return true;
 }
 
-static bool read_range(const struct pack_xml *x, size_t begin, size_t end, bool attribute,
+static bool read_range(const struct pack_xml *x, size_t begin, size_t end, bool attribute, bool marks,
                        struct pack_xml_text *t, struct diag *d)
 {
-    struct reading r = {.x = x, .t = t, .d = d, .at = begin, .end = end, .place = pack_xml_place(x, begin)};
+    struct reading r = {.x = x, .t = t, .d = d, .at = begin, .end = end, .marks = marks};
+    if (marks)
+        r.place = pack_xml_place(x, begin);
     t->size = t->mark_count = 0;
     /* No text is longer than what stands for it. */
     if (t->room < end - begin + 1) {
@@ -245,7 +248,7 @@ static bool read_range(const struct pack_xml *x, size_t begin, size_t end, bool 
         t->bytes = larger;
         t->room = end - begin + 1;
     }
-    if (begin == end && !mark(&r))
+    if (marks && begin == end && !mark(&r))
         return false;
     bool ok = true;
     if (attribute)
@@ -260,7 +263,7 @@ static bool read_range(const struct pack_xml *x, size_t begin, size_t end, bool 
 bool pack_xml_content(const struct pack_xml *x, const struct pack_xml_node *node, struct pack_xml_text *t,
                       struct diag *d)
 {
-    return read_range(x, node->content, node->end, false, t, d);
+    return read_range(x, node->content, node->end, false, true, t, d);
 }
 
 bool pack_xml_find(const struct pack_xml *x, const struct pack_xml_node *node, const char *name,
@@ -289,9 +292,9 @@ bool pack_xml_find(const struct pack_xml *x, const struct pack_xml_node *node, c
 }
 
 bool pack_xml_attribute(const struct pack_xml *x, const struct pack_xml_node *node, const char *name,
-                        struct pack_xml_text *t, bool *there, struct diag *d)
+                        bool marks, struct pack_xml_text *t, bool *there, struct diag *d)
 {
     uint32_t begin = 0, end = 0;
     *there = pack_xml_find(x, node, name, &begin, &end);
-    return read_range(x, begin, end, true, t, d);
+    return read_range(x, begin, end, true, marks, t, d);
 }

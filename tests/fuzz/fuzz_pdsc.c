@@ -87,7 +87,7 @@ static void check_attribute(struct together *both, const struct pack_xml_node *n
                             const char *name)
 {
     bool there = false;
-    FUZZ_CHECK(pack_xml_attribute(both->x, node, name, &both->t, &there, NULL));
+    FUZZ_CHECK(pack_xml_attribute(both->x, node, name, true, &both->t, &there, NULL));
     xmlChar *value = xmlGetNoNsProp(other, (const xmlChar *)name);
     FUZZ_CHECK(there == (value != NULL));
     if (value) {

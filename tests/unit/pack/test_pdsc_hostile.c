@@ -263,6 +263,18 @@ static void test_parts_of_a_device_are_bounded(void **state)
                 "too many data patches");
 }
 
+/* The same again and again, which fits into each table. */
+static void test_elements_of_a_device_are_bounded(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"<processor Pname=\"P\"/>", "<debug __ap=\"1\"/>",
+                                         "<debug><datapatch address=\"1\" value=\"1\"/></debug>",
+                                         "<debugport __dp=\"1\"><swd/></debugport>", "<debugconfig/>"};
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+        refuse_repeated(FAMILY ONE, pieces[i], 5000, ENDF, CORRAL_ERR_FORMAT,
+                        "too many processors, ports and patches for one device");
+}
+
 static void test_names_are_bounded(void **state)
 {
     (void)state;
@@ -372,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_attributes_are_bounded),
         cmocka_unit_test(test_devices_are_bounded),
         cmocka_unit_test(test_parts_of_a_device_are_bounded),
+        cmocka_unit_test(test_elements_of_a_device_are_bounded),
         cmocka_unit_test(test_names_are_bounded),
         cmocka_unit_test(test_what_must_be_there),
         cmocka_unit_test(test_blocks_are_bounded),

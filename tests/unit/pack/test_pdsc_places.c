@@ -81,7 +81,7 @@ static unsigned read_texts(const char *text, size_t size, char *all, size_t room
         const struct pack_xml_node *node = &x.nodes[i];
         for (size_t a = 0; a < 3 && node->kind == PACK_XML_CONTROL; a++) {
             bool there = false;
-            assert_true(pack_xml_attribute(&x, node, attributes[a], &t, &there, &d));
+            assert_true(pack_xml_attribute(&x, node, attributes[a], true, &t, &there, &d));
             check_text(text, size, &t, &seen);
             if (there)
                 snprintf(all + strlen(all), room - strlen(all), "%s|", t.bytes);
