@@ -143,7 +143,9 @@ static void test_debugvars_of_levels_and_processors(void **state)
                "</device><sequences><sequence name=\"S\"><block>__var x = a + b;</block></sequence>"
                "<sequence name=\"T\" Pname=\"P\"><block>__var x = c;</block></sequence></sequences>" ENDF,
         NULL);
-    expect_clean(&c);
+    assert_int_equal(c.problems.errors, 0);
+    assert_int_equal(c.problems.count, 1); /* and nothing but that the file is not there */
+    assert_non_null(strstr(c.problems.list[0].text, "not/there.dbgconf is not there"));
     assert_int_equal(sequence_set_value(c.program, "a", 1, NULL), CORRAL_OK);
     assert_int_equal(sequence_set_value(c.program, "z", 1, NULL), CORRAL_ERR_USAGE);
     done(&c);
