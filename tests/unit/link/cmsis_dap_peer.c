@@ -97,8 +97,11 @@ static unsigned jtag_access(struct cmsis_dap_peer *p, uint8_t request, uint32_t 
         *value = 0;
         return ACK_OK;
     }
+    if (!ap && !read && addr == 8)
+        p->bank = *value & 0xFu;
     if (!ap && !read && addr == 4 && (*value & 0x30u)) {
         uint32_t clear = 0x1E;
+        p->wrong += p->bank != 0; /* it is not CTRL/STAT that is written */
         board_dap_access(p->board, false, false, 0, &clear);
     }
     for (unsigned i = 0; i < 2000 && ack == ACK_WAIT; i++)
