@@ -300,7 +300,7 @@ enum corral_err sequence_set_block(struct sequence_set *set, const struct sequen
 {
     struct store_element *e = NULL;
     enum corral_err err = append(set, &e, d);
-    if (err)
+    if (err || !e)
         return err;
     e->kind = STORE_BLOCK;
     e->place = place;
@@ -323,7 +323,7 @@ enum corral_err sequence_set_begin_control(struct sequence_set *set, const struc
         return diag_set(d, CORRAL_ERR_LIMIT, "controls of a debug sequence nested more than %d deep",
                         SEQUENCE_MAX_DEPTH);
     enum corral_err err = append(set, &e, d);
-    if (err)
+    if (err || !e)
         return err;
     e->kind = STORE_CONTROL;
     e->place = control->place;
