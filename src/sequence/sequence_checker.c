@@ -156,6 +156,25 @@ static void refuse_external(struct sequence_compiler *c, const struct sequence_t
                  (int)name->size, name->bytes);
 }
 
+/* Before the port is up and while it goes down memory may not be there: real descriptions try nevertheless.
+ */
+static void remark_port(struct sequence_compiler *c, const struct sequence_node *call)
+{
+    enum sequence_function_id id = call->function->id;
+    const char *name = c->code->info.name;
+    bool memory = id == FN_READ || id == FN_WRITE;
+    bool ap = id == FN_READ_AP || id == FN_WRITE_AP || id == FN_READ_ACCESS_AP || id == FN_WRITE_ACCESS_AP;
+    bool setup = strcmp(name, "DebugPortSetup") == 0;
+    if (!(setup && ap) && !(memory && strncmp(name, "DebugPort", 9) == 0 && c->code->info.predefined))
+        return;
+    if (c->said_once & ONCE_PORT)
+        return;
+    c->said_once |= ONCE_PORT;
+    compiler_say(c, SEQUENCE_WARNING, call->place, call->width,
+                 "%s accesses %s: it fails where the port is %s", name, memory ? "memory" : "an access port",
+                 strcmp(name, "DebugPortStop") == 0 ? "down already" : "not up yet");
+}
+
 void compiler_check_call(struct sequence_compiler *c, struct sequence_node *call,
                          const struct sequence_token *name)
 {
@@ -173,6 +192,7 @@ void compiler_check_call(struct sequence_compiler *c, struct sequence_node *call
     }
     if (!check_kinds(c, call))
         return;
+    remark_port(c, call);
     switch (f->id) {
     case FN_SEQUENCE:
         check_sequence(c, call);

@@ -11,14 +11,15 @@
 #include "sequence/sequence_store.h"
 
 #define COMPILER_MAX_MEMORY (128u * 1024 * 1024) /* bytes of a program */
-#define COMPILER_MAX_HEIGHT 200 /* operators, calls and parentheses within each other: recursion is bounded \
-                                 */
-#define COMPILER_MAX_SAID  50   /* mistakes of a sequence; then the rest of it is not read */
-#define COMPILER_ARGUMENTS 64   /* of one call */
+#define COMPILER_MAX_HEIGHT                                                                               \
+    200                       /* operators, calls and parentheses within each other: recursion is bounded \
+                               */
+#define COMPILER_MAX_SAID  50 /* mistakes of a sequence; then the rest of it is not read */
+#define COMPILER_ARGUMENTS 64 /* of one call */
 #define COMPILER_BUCKETS   1024
 
 /* Kinds of warnings that are said once a sequence. */
-enum compiler_once { ONCE_SUFFIX = 1, ONCE_BINARY = 2, ONCE_CASE = 4 };
+enum compiler_once { ONCE_SUFFIX = 1, ONCE_BINARY = 2, ONCE_CASE = 4, ONCE_PORT = 8 };
 
 struct compiler_local {
     const char *name; /* in the text */

@@ -230,8 +230,11 @@ static void run_all(const struct sequence_program *program)
     for (size_t i = 0; i < sequence_count(program) && i < 16; i++) {
         struct sequence_info info;
         struct diag d = DIAG_INIT;
+        FUZZ_CHECK(sequence_get(program, i, &info));
+        if (info.is_default)
+            continue; /* they come with every input */
         struct target t = {.clock = host_clock_new_virtual(), .seed = i};
-        FUZZ_CHECK(t.clock && sequence_get(program, i, &info));
+        FUZZ_CHECK(t.clock);
         const struct sequence_run run = {.target = &functions,
                                          .ctx = &t,
                                          .clock = t.clock,

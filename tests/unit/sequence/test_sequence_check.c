@@ -323,6 +323,25 @@ static void test_c40_constant_ranges(void **state)
     NO_PROBLEM("__var n = 65;\nDAP_SWJ_Sequence(n, 0);\nDAP_SWJ_Sequence(64, 0);\nDAP_SWJ_Sequence(1, 0);\n");
 }
 
+static void one_warning_in(const char *name, const char *text, const char *words)
+{
+    struct rig *r = rig_new();
+    rig_sequence(r, name, NULL, text);
+    rig_compile(r);
+    ONE_PROBLEM_IN(r, SEQUENCE_WARNING, 1, 1, 9, words);
+    assert_false(has_errors(r, name, NULL));
+    rig_free(r);
+}
+
+static void test_c38_memory_while_the_port_goes_down(void **state)
+{
+    (void)state;
+    one_warning_in("DebugPortStop", "Read32(0);\nWrite32(0, 1);\n", "DebugPortStop accesses memory");
+    one_warning_in("DebugPortStart", "Read32(0);\nReadAP(0);\n", "DebugPortStart accesses memory");
+    one_warning_in("DebugPortSetup", "ReadAP(0);\nRead32(0);\n", "DebugPortSetup accesses an access port");
+    NO_PROBLEM("Read32(0);\n");
+}
+
 static void test_c35_ap_and_apid(void **state)
 {
     (void)state;
@@ -504,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_c29_c30_formats),
         cmocka_unit_test(test_queries),
         cmocka_unit_test(test_c40_constant_ranges),
+        cmocka_unit_test(test_c38_memory_while_the_port_goes_down),
         cmocka_unit_test(test_c35_ap_and_apid),
         cmocka_unit_test(test_c28_calls_in_an_atomic_block),
         cmocka_unit_test(test_c28_reads_used_in_the_same_block),
