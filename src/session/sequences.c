@@ -194,6 +194,11 @@ enum corral_err sequences_run(struct sequences *s, struct link *link, const char
     return run_on(s, link, name, p, p ? p->dp : 0, result, d);
 }
 
+void sequences_ignore_stop(struct sequences *s)
+{
+    s->o.stop = NULL;
+}
+
 bool sequences_has(const struct sequences *s, const char *name, const char *pname)
 {
     struct sequence_info info;

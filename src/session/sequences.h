@@ -56,6 +56,9 @@ enum corral_err sequences_run(struct sequences *s, struct link *link, const char
 /* Does the file itself have a usable sequence of this name for the processor? */
 bool sequences_has(const struct sequences *s, const char *name, const char *pname);
 void sequences_set_sync(struct sequences *s, bool on);
+/* What is run from now on comes to its end, *stop or not: run control and leaving, which must not stop half
+ * way. It is bounded in time all the same. */
+void sequences_ignore_stop(struct sequences *s);
 
 /*
  * DebugPortSetup, DebugPortStart of each debug port, DebugDeviceUnlock. Where the link's server owns the

@@ -236,19 +236,29 @@ static enum corral_err set_up(void *ctx, size_t core, struct diag *d)
     return run_for(p, core, "DebugCoreSetup", d);
 }
 
+/* Of run control a member may have some and not others: then the group knows what to do. */
+static enum corral_err run_own(void *ctx, size_t core, const char *name, struct diag *d)
+{
+    struct session_pack *p = ctx;
+    const char *pname = pname_of(p->session, core);
+    if (!pname || !sequences_has(p->sequences, name, pname))
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s has no %s", core_name(p->session->cores[core]), name);
+    return run_for(p, core, name, d);
+}
+
 static enum corral_err start(void *ctx, size_t core, struct diag *d)
 {
-    return run_for(ctx, core, "ProcessorStart", d);
+    return run_own(ctx, core, "ProcessorStart", d);
 }
 
 static enum corral_err stop(void *ctx, size_t core, struct diag *d)
 {
-    return run_for(ctx, core, "ProcessorStop", d);
+    return run_own(ctx, core, "ProcessorStop", d);
 }
 
 static enum corral_err acknowledge(void *ctx, size_t core, struct diag *d)
 {
-    return run_for(ctx, core, "ProcessorHaltAcknowledge", d);
+    return run_own(ctx, core, "ProcessorHaltAcknowledge", d);
 }
 
 const struct group_sequences *session_pack_sequences(const struct session *s)
@@ -348,6 +358,7 @@ static enum corral_err first_set_up(struct session_pack *p, struct diag *d)
             note_of(p, "DebugCoreSetup of %s failed, and is tried again later: %s", core_name(s->cores[i]),
                     why.message);
     }
+    p->group.already_run = p->set_up_ran;
     return err;
 }
 
@@ -364,6 +375,7 @@ enum corral_err session_pack_start(struct session *s, struct link *link, struct 
         err = first_set_up(p, d);
     for (size_t i = 0; i < s->core_count && !err; i++)
         err = sequences_run_usable(p->sequences, link, "DebugCoreStart", pname_of(s, i), d);
+    sequences_ignore_stop(p->sequences);
     return err;
 }
 
@@ -391,6 +403,7 @@ enum corral_err session_pack_leave(struct session *s, struct link *link, bool le
     if (!p || p->left || !(link_caps(link) & LINK_CAP_DAP))
         return CORRAL_OK;
     p->left = true;
+    sequences_ignore_stop(p->sequences);
     for (size_t i = 0; i < s->core_count; i++) {
         struct diag why = DIAG_INIT;
         if (core_cti(s->cores[i]) && p->set_up_ran) /* where nobody switched sync on it stands still */
