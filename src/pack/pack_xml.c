@@ -48,6 +48,17 @@ struct open {
     uint32_t node;         /* PACK_XML_NONE = not kept, and nothing in it */
 };
 
+/* The names of elements and attributes that there are: a schema has a few hundred, and libxml2's own table is
+ * slow with many. */
+#define NAME_SLOTS  4096u
+#define NAME_PROBES 64u
+struct names {
+    struct {
+        uint32_t at, length; /* in the bytes; length 0 = free */
+    } slots[NAME_SLOTS];
+    size_t count;
+};
+
 struct scan {
     struct pack_xml *x;
     const struct pack_file *file;
@@ -56,6 +67,7 @@ struct scan {
     struct open open[PACK_XML_MAX_DEPTH];
     unsigned depth;
     size_t elements, namespaces;
+    struct names *names;
 };
 
 /* ---- places */
@@ -173,6 +185,27 @@ static bool skip_to(struct scan *s, size_t skip, const char *end, const char *wh
     return true;
 }
 
+static bool note_name(struct scan *s, size_t at, size_t length)
+{
+    const char *bytes = s->x->bytes;
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)bytes[at + i]) * 16777619u;
+    for (uint32_t probe = 0; probe < NAME_PROBES && s->names->count <= PACK_XML_MAX_NAMES; probe++) {
+        uint32_t slot = (hash + probe) % NAME_SLOTS;
+        if (s->names->slots[slot].length == 0) {
+            s->names->slots[slot].at = (uint32_t)at;
+            s->names->slots[slot].length = (uint32_t)length;
+            s->names->count++;
+            return true;
+        }
+        if (s->names->slots[slot].length == length &&
+            memcmp(bytes + s->names->slots[slot].at, bytes + at, length) == 0)
+            return true;
+    }
+    return too_many(s, "too many different names of elements and attributes", PACK_XML_MAX_NAMES);
+}
+
 /* One attribute from its name on. */
 static bool skip_attribute(struct scan *s)
 {
@@ -182,6 +215,8 @@ static bool skip_attribute(struct scan *s)
     if (length >= 5 && memcmp(s->x->bytes + begin, "xmlns", 5) == 0 &&
         ++s->namespaces > PACK_XML_MAX_NAMESPACES)
         return too_many(s, "too many namespaces", PACK_XML_MAX_NAMESPACES);
+    if (!note_name(s, begin, length))
+        return false;
     skip_blanks(s);
     if (here(s) != '=')
         return wrong(s, begin, "an attribute without a value");
@@ -251,7 +286,7 @@ static bool begin_tag(struct scan *s)
         return too_many(s, "too many elements", PACK_XML_MAX_ELEMENTS);
     if (s->depth == PACK_XML_MAX_DEPTH)
         return too_many(s, "nested too deep", PACK_XML_MAX_DEPTH);
-    if (!add_node(s, s->x->bytes + name, length, at, &one.node))
+    if (!note_name(s, name, length) || !add_node(s, s->x->bytes + name, length, at, &one.node))
         return false;
     struct pack_xml_node *node = one.node == PACK_XML_NONE ? NULL : &s->x->nodes[one.node];
     if (node)
@@ -337,7 +372,12 @@ bool pack_xml_read(struct pack_xml *x, const struct pack_file *file, struct diag
         return pack_mistake(file, 1, d, "the file is empty");
     if (x->size > PACK_MAX_BYTES)
         return pack_mistake(file, 1, d, "the file is larger than %d bytes", PACK_MAX_BYTES);
-    return divide(&s) && scan_all(&s) && pack_xml_check(file, d);
+    s.names = calloc(1, sizeof(*s.names));
+    if (!s.names)
+        return pack_no_memory(d);
+    bool ok = divide(&s) && scan_all(&s);
+    free(s.names);
+    return ok && pack_xml_check(file, d);
 }
 
 void pack_xml_free(struct pack_xml *x)

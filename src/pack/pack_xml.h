@@ -14,8 +14,9 @@
 
 #define PACK_XML_MAX_DEPTH      64
 #define PACK_XML_MAX_ELEMENTS   1000000
-#define PACK_XML_MAX_ATTRIBUTES 64 /* of an element */
-#define PACK_XML_MAX_NAMESPACES 64 /* of a file */
+#define PACK_XML_MAX_ATTRIBUTES 64   /* of an element */
+#define PACK_XML_MAX_NAMESPACES 64   /* of a file */
+#define PACK_XML_MAX_NAMES      2000 /* different ones of elements and attributes */
 #define PACK_XML_NONE           UINT32_MAX
 
 enum pack_xml_kind {

@@ -226,6 +226,21 @@ static void test_attributes_are_bounded(void **state)
                     "too many namespaces");
 }
 
+static void test_names_of_elements_and_attributes_are_bounded(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"<a%u/>", "<a b%u=\"\"/>"};
+    for (size_t i = 0; i < 2; i++) {
+        char *text = malloc(600000 * 20), *at = text;
+        at = stpcpy(at, "<package>");
+        for (unsigned k = 0; k < 600000; k++)
+            at += sprintf(at, forms[i], k);
+        strcpy(at, "</package>");
+        refused(text, "too many different names");
+        free(text);
+    }
+}
+
 static void test_devices_are_bounded(void **state)
 {
     (void)state;
@@ -382,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_depth_is_bounded),
         cmocka_unit_test(test_elements_are_bounded),
         cmocka_unit_test(test_attributes_are_bounded),
+        cmocka_unit_test(test_names_of_elements_and_attributes_are_bounded),
         cmocka_unit_test(test_devices_are_bounded),
         cmocka_unit_test(test_parts_of_a_device_are_bounded),
         cmocka_unit_test(test_elements_of_a_device_are_bounded),
