@@ -68,6 +68,9 @@ static void put_cti(const struct sync_check_core *c)
     printf("HALTED %s, halt %s, restart %s%s%s\n", halted_name(m) ? halted_name(m) : "not known",
            proof_name(m->halt), proof_name(m->run), m->claim_tags ? ", claim tags" : "",
            m->lock ? ", lock" : "");
+    if (m->with_sync.halt == GROUP_MECHANISM_SEQUENCE)
+        printf("  %-8s set up%s by the pack's debug sequences\n", "",
+               m->with_sync.run == GROUP_MECHANISM_SEQUENCE ? " and started" : "");
     if (m->why[0])
         printf("  %-8s %s\n", "", m->why);
 }
@@ -128,7 +131,8 @@ void render_sync_check_text(const struct session_sync_check *c)
     else
         puts("Skew of halt and run");
     put_skew("one after the other", &c->without);
-    put_skew("through cross triggers", &c->with);
+    put_skew(c->with.mechanism == GROUP_MECHANISM_SEQUENCE ? "by debug sequences" : "through cross triggers",
+             &c->with);
     puts("What works with --sync");
     for (unsigned f = 0; f < SYNC_FEATURE_COUNT; f++)
         printf("  %-14s %-7s %s\n", sync_feature_name(f), sync_verdict_name(c->verdicts[f].verdict),
