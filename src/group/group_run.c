@@ -239,20 +239,26 @@ static bool started_beside(const struct run *r, size_t core)
     return any;
 }
 
-/* Before our own pulse: the sequences that have started nobody (2), or their own core alone (1). */
-static void doubt_starts(const struct run *r, unsigned *doubt)
+/* What a ProcessorStart that was run has to answer for, before our own pulse. */
+enum doubt { DOUBT_NONE, DOUBT_OWN_CORE_ONLY, DOUBT_NOBODY_STARTED };
+
+static void doubt_starts(const struct run *r, enum doubt *doubt)
 {
-    for (size_t i = 0; i < r->g->count; i++)
-        doubt[i] = !r->ran_start[i] || started_beside(r, i) ? 0 : r->outcomes[i].restarted ? 1 : 2;
+    for (size_t i = 0; i < r->g->count; i++) {
+        if (!r->ran_start[i] || started_beside(r, i))
+            doubt[i] = DOUBT_NONE;
+        else
+            doubt[i] = r->outcomes[i].restarted ? DOUBT_OWN_CORE_ONLY : DOUBT_NOBODY_STARTED;
+    }
 }
 
-/* After it: it did what they should have done. */
-static void judge_starts(struct run *r, const unsigned *doubt)
+/* After it: where it helped, it did what the sequence should have done. */
+static void judge_starts(struct run *r, const enum doubt *doubt)
 {
     struct group *g = r->g;
     for (size_t i = 0; i < g->count; i++) {
-        bool of_use = started_beside(r, i) || (doubt[i] == 2 && r->outcomes[i].restarted);
-        if (!doubt[i] || !of_use)
+        bool helped = started_beside(r, i) || (doubt[i] == DOUBT_NOBODY_STARTED && r->outcomes[i].restarted);
+        if (doubt[i] == DOUBT_NONE || !helped)
             continue;
         r->sequenced = false;
         g->start_ignored = true;
@@ -421,7 +427,7 @@ static enum corral_err start_all(struct run *r, struct diag *d)
         return CORRAL_OK;
     bool stopped = !all_restarted(r) && (anyone_stopped(r) || anyone_stopped_unproven(r));
     if (!all_restarted(r) && !stopped) {
-        unsigned doubt[EVENT_MAX_CORES];
+        enum doubt doubt[EVENT_MAX_CORES];
         doubt_starts(r, doubt);
         err = pulse(r, true, d);
         if (err)
