@@ -197,6 +197,20 @@ static void test_c29_unknown_specifier_is_said_and_warned_of_once(void **state)
     rig_free(r);
 }
 
+static void test_c29_an_argument_that_lacks_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"Message(0, \"%x %x\", 1);\n", "Message(0, \"%s\");\n",
+                                        "__var n = 5;\nMessage(0, \"%s\", n);\n"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct rig *r = rig_of_refused(texts[i]);
+        assert_true(r->problems.errors > 0);
+        assert_int_equal(rig_run(r, "T"), CORRAL_ERR_FORMAT);
+        assert_string_equal(r->said, "");
+        rig_free(r);
+    }
+}
+
 static void test_c29_unknown_message_type(void **state)
 {
     (void)state;
@@ -304,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_c29_message_2_ends_all_callers),
         cmocka_unit_test(test_c29_messages_0_and_1_go_on),
         cmocka_unit_test(test_c29_unknown_specifier_is_said_and_warned_of_once),
+        cmocka_unit_test(test_c29_an_argument_that_lacks_is_an_error),
         cmocka_unit_test(test_c29_unknown_message_type),
         cmocka_unit_test(test_c31_query_in_batch_gives_the_default),
         cmocka_unit_test(test_c31_a_type_that_there_is_not_is_an_error),

@@ -250,6 +250,20 @@ static void test_c21_the_delay_idiom_takes_its_time(void **state)
     rig_free(r);
 }
 
+/* A loop that computes is not slowed down: with a rest each round this one would take 20 s. */
+static void test_counting_takes_no_rests(void **state)
+{
+    (void)state;
+    struct host_clock *real = host_clock_new_real();
+    assert_non_null(real);
+    struct rig *r = rig_of("__var n = 0;\n@while n < 20000\n@begin\nn += 1;\n@end\nWrite32(0x10, n);\n");
+    r->run.clock = real;
+    r->run.timeout_ns = 15 * NS_PER_S;
+    RUNS(r, "W32 10 4E20\n");
+    rig_free(r);
+    host_clock_free(real);
+}
+
 static void test_c22_a_timeout_without_while_is_nothing(void **state)
 {
     (void)state;
@@ -650,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_c21_the_running_round_is_completed_and_the_condition_tested_once_more),
         cmocka_unit_test(test_c21_the_clock_starts_on_entry),
         cmocka_unit_test(test_c21_the_delay_idiom_takes_its_time),
+        cmocka_unit_test(test_counting_takes_no_rests),
         cmocka_unit_test(test_c22_a_timeout_without_while_is_nothing),
         cmocka_unit_test(test_an_empty_body_polls),
         cmocka_unit_test(test_c23_calling_itself_ends_with_an_error),
