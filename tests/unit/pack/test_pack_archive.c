@@ -340,7 +340,7 @@ static void test_archives_cut_and_damaged(void **state)
         char *copy = malloc(size ? size : 1);
         memcpy(copy, z.bytes, size);
         if (i >= z.size)
-            copy[i - z.size] ^= 1 << i % 8;
+            copy[i - z.size] = (char)(copy[i - z.size] ^ 1 << i % 8);
         struct pack_file *file = pack_parse(PACK_ARCHIVE, "dir/a.pack", copy, size, NULL, NULL, &d);
         free(copy);
         if (!file && d.code == CORRAL_ERR_UNSUPPORTED)

@@ -160,7 +160,7 @@ static void test_files_cut_and_damaged(void **state)
         struct diag d = DIAG_INIT;
         memcpy(text, whole, sizeof(whole));
         if (i >= sizeof(whole))
-            text[i - sizeof(whole)] ^= 1 << i % 7;
+            text[i - sizeof(whole)] = (char)(text[i - sizeof(whole)] ^ 1 << i % 7);
         /* Of exactly the size, so that a sanitizer sees a read past it. */
         char *copy = malloc(size ? size : 1);
         memcpy(copy, text, size);
