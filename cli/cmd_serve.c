@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/pack_options.h"
 #include "cli/run_request.h"
 #include "cli/serve_screen.h"
 #include "cli/view_session.h"
@@ -46,6 +47,7 @@ static const struct option options[] = {
     {"profile", required_argument, NULL, OPT_PROFILE},
     {"capture", required_argument, NULL, OPT_CAPTURE},
     {"core", required_argument, NULL, OPT_CORE},
+    PACK_OPTIONS,
     {"json", no_argument, NULL, OPT_JSON},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -53,7 +55,8 @@ static const struct option options[] = {
 
 struct serve_options {
     struct session_serve_options serve;
-    bool sync_set, run, no_log;
+    struct pack_options pack;
+    bool sync_set, port_set, run, no_log;
     char *profile; /* ADDR, cut off at its colon */
     int profile_port;
     const char *capture;
@@ -109,8 +112,11 @@ static bool take_profile(const struct cli *cli, const struct cli_command *comman
 static int take_option(struct cli *cli, const struct cli_command *command, int c, struct serve_options *o)
 {
     bool good = true;
+    if (pack_options_take(c, &o->pack))
+        return -1;
     switch (c) {
     case OPT_GDB_PORT:
+        o->port_set = true;
         good = take_port(cli, command, "--gdb-port", &o->serve.port);
         break;
     case OPT_GDB_ALL:
@@ -160,6 +166,7 @@ struct serving {
     const struct cli *cli;
     const struct serve_options *o;
     struct config *config;
+    struct pack_target target;
     struct event_bus *bus;
     struct session *s;
     struct session_server *server;
@@ -239,8 +246,9 @@ static enum corral_err start(struct serving *v, struct diag *d)
     how.profile = v->o->profile != NULL;
     how.listen = v->o->profile;
     how.listen_port = v->o->profile ? v->o->profile_port : -1;
-    if (!v->o->sync_set && v->config && v->config->sync_set)
-        serve.sync = v->config->sync;
+    serve.sync = pack_options_sync(&v->target, v->config, v->o->sync_set, serve.sync);
+    serve.described_ports = !v->o->port_set;
+    pack_options_apply(&v->target, serve.sync, &how);
     v->s = session_open(&how, d);
     if (!v->s)
         return d->code;
@@ -276,6 +284,8 @@ static int perform(const struct cli *cli, const struct serve_options *o)
     struct serving v = {.cli = cli, .o = o, .log_level = ALL_LEVELS};
     const atomic_bool *stop = cli_stop_flag(); /* from here on a signal leaves the target as it should */
     enum corral_err err = cli_load_config(cli, &v.config, &d);
+    if (!err)
+        err = pack_options_open(cli, &o->pack, v.config, &v.target, &d);
     v.bus = err ? NULL : event_bus_new();
     if (!err && !v.bus)
         err = diag_set(&d, CORRAL_ERR_NO_MEMORY, "out of memory");
@@ -288,6 +298,7 @@ static int perform(const struct cli *cli, const struct serve_options *o)
     diag_keep_first(&err, &d, session_close(v.s), &why);
     diag_keep_first(&err, &d, event_bus_free(v.bus, &why), &why);
     diag_keep_first(&err, &d, capture_writer_close(v.capture, &why), &why);
+    pack_target_close(&v.target);
     config_free(v.config);
     return err ? cli_fail(cli, &d) : 0;
 }
@@ -305,6 +316,8 @@ static int run_serve(const struct cli *cli, const struct cli_command *command, i
     }
     if (optind < argc)
         return cli_usage(&local, command, "serve: '%s' is one word too many", argv[optind]);
+    if (!pack_options_check(&local, command, &o.pack))
+        return 2;
     return perform(&local, &o);
 }
 
@@ -315,6 +328,7 @@ const struct cli_command cmd_serve = {
         "Usage: corral [--link LINK] [--json] serve [--gdb-port P] [--gdb-all P] [--sync | --no-sync]\n"
         "                   [--core NAME]... [--listen ADDR] [--on-detach HOW] [--run] [--no-log]\n"
         "                   [--profile ADDR:PORT] [--capture FILE.pcapng]\n"
+        "                   [--pack FILE --device D | --cbuild-run FILE]\n"
         "\n"
         "Serves gdb until SIGINT or SIGTERM: the first core on port P (default 3333), the next one on P+1\n"
         "and so on. What the firmware logs, and every halt and run, goes to stdout. With --sync a core that\n"
@@ -336,6 +350,10 @@ const struct cli_command cmd_serve = {
         "  --no-log            leave the firmware's log alone\n"
         "  --profile ADDR:PORT collect profile packets there, too\n"
         "  --capture FILE      write raw input, halts and runs into this pcapng file\n"
+        "  --pack FILE         what a .pdsc or .pack says of the target, and its debug sequences: see\n"
+        "                      corral-pack(5)\n"
+        "  --device D          this device of it; not needed where it has one only\n"
+        "  --cbuild-run FILE   the same of a project's .cbuild-run.yml, with its ports and programs\n"
         "\n"
         "Example: corral --link sim serve --sync &\n"
         "         gdb-multiarch core0.elf -ex 'target remote :3333'\n",

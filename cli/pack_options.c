@@ -35,18 +35,13 @@ bool pack_options_take(int c, struct pack_options *o)
 bool pack_options_check(const struct cli *cli, const struct cli_command *command,
                         const struct pack_options *o)
 {
-    if (o->pack && o->cbuild_run) {
+    if (o->pack && o->cbuild_run)
         cli_usage(cli, command, "%s: --pack or --cbuild-run, not both", command->name);
-        return false;
-    }
-    if (o->device && !o->pack) {
-        cli_usage(cli, command,
-                  o->cbuild_run ? "%s: --device is of --pack: a cbuild-run file has one device"
-                                : "%s: --device of what? --pack names the file",
-                  command->name);
-        return false;
-    }
-    return true;
+    else if (o->device && o->cbuild_run)
+        cli_usage(cli, command, "%s: --device is of --pack: a cbuild-run file has one device", command->name);
+    else
+        return true;
+    return false;
 }
 
 /* ---- reading */
@@ -177,34 +172,51 @@ enum corral_err pack_target_no_core(const struct pack_target *t, const char *nam
 /* ---- for commands that take it from the command line */
 
 /* Each option has its own kind of file: a device of a pack, or a project's one. */
-static enum corral_err check_kind(const struct pack_options *o, const struct pack_target *t, struct diag *d)
+static enum corral_err check_kind(bool cbuild_run, const struct pack_target *t, struct diag *d)
 {
-    bool cbuild = pack_kind_of(t->file) == PACK_CBUILD_RUN;
-    if (!o->cbuild_run == !cbuild)
+    char where[PACK_PLACE_MAX];
+    struct sequence_place whole = {0};
+    if ((pack_kind_of(t->file) == PACK_CBUILD_RUN) == cbuild_run)
         return CORRAL_OK;
-    diag_set(d, CORRAL_ERR_USAGE,
-             cbuild ? "--pack: this is a cbuild-run file" : "--cbuild-run: this is a pack");
-    diag_hint(d, cbuild ? "--cbuild-run reads it" : "--pack reads it, with --device");
+    pack_place_text(t->file, NULL, &whole, where);
+    diag_set(d, CORRAL_ERR_USAGE, "%.200s is %s", where, cbuild_run ? "a pack" : "a cbuild-run file");
+    diag_hint(d, cbuild_run ? "--pack reads it, with --device" : "--cbuild-run reads it");
     return CORRAL_ERR_USAGE;
+}
+
+/* A file on the command line stands in for what corral.yml names. */
+static struct pack_options resolve(const struct pack_options *o, const struct config *config)
+{
+    struct pack_options r = *o;
+    if (r.pack || r.cbuild_run || !config)
+        return r;
+    r.pack = config->pack;
+    r.cbuild_run = config->cbuild_run;
+    if (!r.device)
+        r.device = config->device;
+    return r;
 }
 
 enum corral_err pack_options_open(const struct cli *cli, const struct pack_options *o,
                                   const struct config *config, struct pack_target *t, struct diag *d)
 {
-    const char *path = o->cbuild_run ? o->cbuild_run : o->pack;
-    (void)config;
+    struct pack_options r = resolve(o, config);
+    struct diag kind = DIAG_INIT;
     *t = (struct pack_target){0};
-    if (!path)
-        return CORRAL_OK;
-    enum corral_err err = pack_target_open(path, o->device, NULL, t, d);
-    if (t->file) {
-        struct diag kind = DIAG_INIT;
-        if (check_kind(o, t, &kind) != CORRAL_OK) {
-            *d = kind;
-            return kind.code;
-        }
-        pack_target_tell(cli, t, NULL);
+    if (r.device && !r.pack) {
+        diag_set(d, CORRAL_ERR_USAGE, "--device of what? There is no pack");
+        diag_hint(d, "--pack names the file");
+        return CORRAL_ERR_USAGE;
     }
+    if (!r.pack && !r.cbuild_run)
+        return CORRAL_OK;
+    enum corral_err err = pack_target_open(r.pack ? r.pack : r.cbuild_run, r.device, NULL, t, d);
+    if (t->file && check_kind(!r.pack, t, &kind) != CORRAL_OK) {
+        *d = kind;
+        return kind.code;
+    }
+    if (t->file)
+        pack_target_tell(cli, t, NULL);
     return err;
 }
 

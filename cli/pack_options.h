@@ -31,7 +31,8 @@ struct pack_options {
 
 /* True when `c` was one of PACK_OPTIONS, and is taken. */
 bool pack_options_take(int c, struct pack_options *o);
-/* What does not go together; false when the answer has been given (a usage error). */
+/* What never goes together, whatever corral.yml says; false when the answer has been given (a usage error).
+ */
 bool pack_options_check(const struct cli *cli, const struct cli_command *command,
                         const struct pack_options *o);
 

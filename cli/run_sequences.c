@@ -49,6 +49,15 @@ static enum corral_err take_names(struct running *v, struct diag *d)
     }
 }
 
+static bool named_before(const struct sequence_program *program, size_t i, const char *name)
+{
+    struct sequence_info info;
+    for (size_t k = 0; k < i && sequence_get(program, k, &info); k++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
 /* The file's own before the defaults, as many as there is room for. */
 static void hint_names(const struct running *v, struct diag *d)
 {
@@ -58,7 +67,7 @@ static void hint_names(const struct running *v, struct diag *d)
     for (unsigned round = 0; round < 2; round++)
         for (size_t i = 0; sequence_get(v->t.program, i, &info); i++) {
             char clean[TEXT_CLEAN_MAX(SEQUENCE_NAME_MAX)];
-            if (info.is_default != (round == 1))
+            if (info.is_default != (round == 1) || named_before(v->t.program, i, info.name))
                 continue;
             text_escape((const uint8_t *)info.name, strlen(info.name), clean, sizeof(clean));
             if (used + strlen(clean) + 40 > sizeof(list)) {

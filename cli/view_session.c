@@ -67,9 +67,12 @@ enum corral_err view_open(const struct cli *cli, const struct view_request *r, s
     v->bus = event_bus_new();
     enum corral_err err =
         v->bus ? cli_load_config(cli, &v->config, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    if (!err)
+        err = pack_options_open(cli, &(struct pack_options){0}, v->config, &v->target, d);
     if (err)
         return err;
     struct session_options how = cli_session_options(cli, v->config, v->bus);
+    pack_options_apply(&v->target, false, &how);
     how.core_names = v->names;
     how.core_name_count = r->core ? 1 : 0;
     v->s = session_open(&how, d);
@@ -87,6 +90,7 @@ enum corral_err view_close(struct view_session *v, bool leave_halted, struct dia
     enum corral_err err = v->s ? session_detach(v->s, leave_halted, d) : CORRAL_OK;
     session_close(v->s);
     event_bus_free(v->bus, NULL);
+    pack_target_close(&v->target);
     config_free(v->config);
     return err;
 }

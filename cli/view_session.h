@@ -3,7 +3,7 @@
 #ifndef CORRAL_CLI_VIEW_SESSION_H
 #define CORRAL_CLI_VIEW_SESSION_H
 
-#include "cli/cli.h"
+#include "cli/pack_options.h"
 #include "session/target_memory.h"
 
 enum { VIEW_OPT_CORE = 1024, VIEW_OPT_AP };
@@ -27,6 +27,7 @@ bool view_take(const struct cli *cli, const struct cli_command *command, int c, 
 struct config;
 struct view_session {
     struct config *config;
+    struct pack_target target; /* that corral.yml names */
     struct event_bus *bus;
     struct session *s;
     struct session_view view;

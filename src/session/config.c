@@ -383,11 +383,14 @@ static bool read_config(struct config_context *x, const struct yaml_tree_node *r
                                                  {"channels", read_channels},
                                                  {"cores", read_cores},
                                                  {"sdf", config_read_sdf},
+                                                 {"pack", config_read_pack},
+                                                 {"device", config_read_device},
+                                                 {"cbuild-run", config_read_cbuild_run},
                                                  {"aps", config_read_aps},
                                                  {"patches", config_read_patches},
                                                  {"logs", read_later},
                                                  {"profile", read_later}};
-    if (!CONFIG_READ_MAPPING(x, root, fields, x->config))
+    if (!CONFIG_READ_MAPPING(x, root, fields, x->config) || !config_check_description(x))
         return false;
     const struct yaml_tree_node *logs = yaml_tree_child(root, "logs"),
                                 *profile = yaml_tree_child(root, "profile");
@@ -450,6 +453,9 @@ void config_free(struct config *config)
     free(config->link);
     free(config->board);
     free(config->sdf);
+    free(config->pack);
+    free(config->device);
+    free(config->cbuild_run);
     free(config->file);
     free(config);
 }

@@ -16,6 +16,9 @@
  *         hz: 100000000               # its CYCCNT's frequency
  *         cti: {address: 0xE0042000, ap: 0, restart_output: 7}
  *     sdf: part.sdf                   # a system description file: the same facts for all cores
+ *     pack: Vendor.Part_DFP.pdsc      # or a .pack: --pack, and with several devices
+ *     device: PART-1                  # --device; or, in place of both,
+ *     cbuild-run: out/app.cbuild-run.yml
  *     aps: [0, 3]                     # the access ports there are; or {ap: 256, parent: 3, address:
  * 0x80000000} patches:                        # what is to be seen instead of what is there
  *       - {ap: 0, register: 0xF8, value: 0xE00FF003}
@@ -111,7 +114,10 @@ struct config {
     int halt_channel, restart_channel; /* 0..31; -1 = not given */
     size_t core_count;
     struct config_core cores[CONFIG_MAX_CORES];
-    char *sdf; /* a readable file, as config_core.elf; NULL = not given */
+    char *sdf;               /* a readable file, as config_core.elf; NULL = not given */
+    char *pack, *cbuild_run; /* readable files likewise, at most one of them; NULL = not given */
+    char *device;            /* with `pack`; NULL = not given */
+    unsigned device_line, cbuild_run_line;
     size_t ap_count;
     struct config_ap aps[CONFIG_MAX_APS];
     size_t patch_count;

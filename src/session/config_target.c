@@ -110,6 +110,57 @@ bool config_read_sdf(struct config_context *x, const struct yaml_tree_node *node
     return false;
 }
 
+/* ---- pack, device, cbuild-run ---- */
+
+static bool read_description(struct config_context *x, const struct yaml_tree_node *node, const char *key,
+                             const char *expected, char **into)
+{
+    if (!config_text(x, node, expected) || !(*into = config_resolve(x, node->text)))
+        return false;
+    if (access(*into, R_OK) == 0)
+        return true;
+    char path[CONFIG_SHOWN_MAX * 2];
+    text_escape((const uint8_t *)*into, strlen(*into), path, sizeof(path));
+    config_mistake(x->diag, x->file, node->line, "%s '%s' cannot be read (%s); expected %s", key, path,
+                   strerror(errno), expected);
+    diag_hint(x->diag, "paths are relative to the directory of the configuration file");
+    return false;
+}
+
+bool config_read_pack(struct config_context *x, const struct yaml_tree_node *node, void *into)
+{
+    return read_description(x, node, "pack", "the path of a .pdsc or .pack", &((struct config *)into)->pack);
+}
+
+bool config_read_cbuild_run(struct config_context *x, const struct yaml_tree_node *node, void *into)
+{
+    struct config *config = into;
+    config->cbuild_run_line = node->line;
+    return read_description(x, node, "cbuild-run", "the path of a .cbuild-run.yml", &config->cbuild_run);
+}
+
+bool config_read_device(struct config_context *x, const struct yaml_tree_node *node, void *into)
+{
+    struct config *config = into;
+    config->device_line = node->line;
+    return config_text(x, node, "the name of a device in the pack") &&
+           (config->device = config_copy(x, node->text)) != NULL;
+}
+
+bool config_check_description(struct config_context *x)
+{
+    const struct config *config = x->config;
+    if (config->pack && config->cbuild_run)
+        config_mistake(x->diag, x->file, config->cbuild_run_line,
+                       "there is a pack, too; expected one of pack and cbuild-run");
+    else if (config->device && !config->pack)
+        config_mistake(x->diag, x->file, config->device_line,
+                       "a device of no pack; expected the key pack beside it");
+    else
+        return true;
+    return false;
+}
+
 /* ---- aps ---- */
 
 static bool read_nested_number(struct config_context *x, const struct yaml_tree_node *node, void *into)

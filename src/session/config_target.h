@@ -10,6 +10,11 @@
 bool config_read_core_ap(struct config_context *x, const struct yaml_tree_node *node, void *into);
 bool config_read_core_cti(struct config_context *x, const struct yaml_tree_node *node, void *into);
 bool config_read_sdf(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_pack(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_device(struct config_context *x, const struct yaml_tree_node *node, void *into);
+bool config_read_cbuild_run(struct config_context *x, const struct yaml_tree_node *node, void *into);
+/* What of these does not go together, once all are read. */
+bool config_check_description(struct config_context *x);
 bool config_read_aps(struct config_context *x, const struct yaml_tree_node *node, void *into);
 bool config_read_patches(struct config_context *x, const struct yaml_tree_node *node, void *into);
 

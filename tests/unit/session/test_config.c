@@ -92,6 +92,25 @@ static void test_a_whole_file(void **state)
     free(elf);
 }
 
+static void test_a_description_of_the_device(void **state)
+{
+    (void)state;
+    struct diag d = DIAG_INIT;
+    struct config *c = parse("corral.yml", "pack: /dev/null\ndevice: PART-1\n", &d);
+    if (!c)
+        fail_msg("%s", d.message);
+    assert_string_equal(c->pack, "/dev/null");
+    assert_string_equal(c->device, "PART-1");
+    assert_null(c->cbuild_run);
+    config_free(c);
+    c = parse("corral.yml", "cbuild-run: /dev/null\n", &d);
+    if (!c)
+        fail_msg("%s", d.message);
+    assert_string_equal(c->cbuild_run, "/dev/null");
+    assert_null(c->pack);
+    config_free(c);
+}
+
 static void test_what_discovery_is_told(void **state)
 {
     (void)state;
@@ -232,7 +251,8 @@ static const struct wrong mistakes[] = {
     {"link: a\xFF\n", 1, "UTF-8", "UTF-8"},
     /* keys and types */
     {"link: sim\nspeed: 4\n", 2, "unknown key 'speed'",
-     "one of link, board, clock, protocol, connect, sync, channels, cores, sdf, aps, patches, logs, profile"},
+     "one of link, board, clock, protocol, connect, sync, channels, cores, sdf, pack, device, cbuild-run, "
+     "aps, patches, logs, profile"},
     {"link:\n", 1, "link is ''", "a link"},
     {"link: ~\n", 1, "link is '~'", "a link"},
     {"link: [sim]\n", 1, "link is a list", "a link"},
@@ -277,6 +297,13 @@ static const struct wrong mistakes[] = {
      "0 to 31"},
     {"sdf: nowhere/part.sdf\n", 1, "sdf 'dir/nowhere/part.sdf' cannot be read", "a system description file"},
     {"sdf: {}\n", 1, "sdf is a mapping", "the path"},
+    {"pack: nowhere/part.pdsc\n", 1, "pack 'dir/nowhere/part.pdsc' cannot be read", "a .pdsc or .pack"},
+    {"pack: ''\n", 1, "pack is ''", "the path"},
+    {"link: sim\ncbuild-run: nowhere.yml\n", 2, "cbuild-run 'dir/nowhere.yml' cannot be read",
+     ".cbuild-run.yml"},
+    {"link: sim\ndevice: PART\n", 2, "a device of no pack", "the key pack"},
+    {"cbuild-run: /dev/null\npack: /dev/null\n", 1, "there is a pack, too", "one of pack and cbuild-run"},
+    {"pack: /dev/null\ndevice: [A, B]\n", 2, "device is a list", "the name of a device"},
     {"aps: 3\n", 1, "aps is '3'", "a list"},
     {"aps: [0,\n  0x1001]\n", 2, "an entry is '0x1001'", "a number from 0 to 255 (ADIv5)"},
     {"aps: [256]\n", 1, "an entry is '256'", "for an AP behind another"},
@@ -426,6 +453,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_whole_file),
+        cmocka_unit_test(test_a_description_of_the_device),
         cmocka_unit_test(test_what_discovery_is_told),
         cmocka_unit_test(test_what_is_left_out_is_marked),
         cmocka_unit_test(test_the_boards_switches),
