@@ -8,8 +8,6 @@
  */
 #include "sequence/sequence_run.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,73 +18,6 @@
 #define STANDING_NS    (10 * NS_PER_US) /* ... as much passes, so that every run ends */
 #define IDLE_LEAST_NS  (50 * NS_PER_US)
 #define IDLE_MOST_NS   NS_PER_MS
-
-/* ---- words */
-
-static void name_caller(const struct sequence_state *s, const struct sequence_frame *frame,
-                        const struct sequence_frame *caller, char *out, size_t size)
-{
-    const struct sequence_place *place = &frame->call->place;
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%s at %s:%u", used ? ", by " : "Called by ", caller->code->info.name,
-             sequence_set_file_name(s->program->set, place->file), place->line);
-}
-
-bool sequence_fail_said(struct sequence_state *s, struct sequence_place place, enum corral_err err)
-{
-    s->err = err;
-    s->variables[VAR_RESULT] = UINT64_MAX;
-    if (!s->d)
-        return false;
-    const char *name = s->depth ? s->frames[s->depth - 1].code->info.name : s->first->info.name;
-    const char *file = sequence_set_file_name(s->program->set, place.file);
-    if (place.line)
-        diag_object(s->d, "%s:%u:%u in %s", file, place.line, place.column, name);
-    else
-        diag_object(s->d, "%s in %s", file, name);
-    char hint[sizeof(s->d->hint)] = "";
-    for (unsigned i = s->depth; i > 1 && strlen(hint) + 1 < sizeof(hint); i--)
-        name_caller(s, &s->frames[i - 1], &s->frames[i - 2], hint, sizeof(hint));
-    if (hint[0] && s->d->hint[0]) {
-        char said[sizeof(s->d->hint)];
-        memcpy(said, s->d->hint, sizeof(said));
-        diag_hint(s->d, "%s; %s", said, hint);
-    } else if (hint[0]) {
-        diag_hint(s->d, "%s", hint);
-    }
-    return false;
-}
-
-bool sequence_fail(struct sequence_state *s, struct sequence_place place, enum corral_err err,
-                   const char *fmt, ...)
-{
-    char words[sizeof(s->d->message)];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(words, sizeof(words), fmt, args);
-    va_end(args);
-    diag_set(s->d, err, "%s", words);
-    return sequence_fail_said(s, place, err);
-}
-
-void sequence_warn(struct sequence_state *s, const struct sequence_node *node, const char *fmt, ...)
-{
-    const unsigned most = sizeof(s->warned) / sizeof(s->warned[0]);
-    for (unsigned i = 0; i < s->warned_count; i++)
-        if (s->warned[i] == node)
-            return;
-    if (!s->run->warn || s->warned_count == most)
-        return;
-    s->warned[s->warned_count++] = node;
-    char words[256], sentence[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(words, sizeof(words), fmt, args);
-    va_end(args);
-    snprintf(sentence, sizeof(sentence), "%s:%u: %s",
-             sequence_set_file_name(s->program->set, node->place.file), node->place.line, words);
-    s->run->warn(s->run->ctx, sentence);
-}
 
 /* ---- bounds */
 

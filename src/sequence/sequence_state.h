@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the interpreter keeps while it runs: shared by sequence_run.c (controls, calls), sequence_eval.c
- * (expressions), sequence_eval_calls.c and sequence_eval_words.c (functions) and sequence_atomic.c. Private
- * to them.
+ * What the interpreter keeps while it runs: shared by sequence_run*.c (controls, calls, words),
+ * sequence_eval.c (expressions), sequence_eval_calls.c and sequence_eval_words.c (functions) and
+ * sequence_atomic.c. Private to them.
  *
  * Functions return false when the run has ended: state->err and state->d say why.
  */
@@ -86,6 +86,8 @@ struct sequence_state {
 bool sequence_tick(struct sequence_state *s, struct sequence_place place);
 bool sequence_statements(struct sequence_state *s, const struct sequence_element *block);
 bool sequence_call(struct sequence_state *s, const struct sequence_node *call);
+
+/* sequence_run_words.c */
 /* End the run; always false. */
 bool sequence_fail(struct sequence_state *s, struct sequence_place place, enum corral_err err,
                    const char *fmt, ...) __attribute__((format(printf, 4, 5)));

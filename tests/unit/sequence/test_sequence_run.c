@@ -510,6 +510,24 @@ static void test_c27_without_it_the_sequence_and_its_callers_end(void **state)
     rig_free(r);
 }
 
+static void test_c27_a_long_path_does_not_hide_the_place(void **state)
+{
+    (void)state;
+    char path[400];
+    memset(path, 'd', sizeof(path));
+    memcpy(path + sizeof(path) - 10, "/end.pdsc", 10);
+    struct rig *r = rig_new();
+    assert_int_equal(sequence_set_add_file(r->set, path, NULL, 0, &r->file, &r->d), CORRAL_OK);
+    rig_sequence(r, "T", NULL, "Read32(0xBAD);\n");
+    rig_compile_well(r);
+    r->bad = 0xBAD;
+    assert_int_equal(rig_run(r, "T"), CORRAL_ERR_LINK_FAULT);
+    assert_int_equal(strlen(r->d.object), sizeof(r->d.object) - 1);
+    assert_memory_equal(r->d.object, "...ddd", 6);
+    assert_string_equal(strchr(r->d.object, '/'), "/end.pdsc:1:1 in T");
+    rig_free(r);
+}
+
 static void test_c27_errorcontrol_begins_anew_in_the_next_run(void **state)
 {
     (void)state;
@@ -680,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_c26_errorcontrol_goes_on_with_0),
         cmocka_unit_test(test_c26_a_failing_write_is_the_same),
         cmocka_unit_test(test_c27_without_it_the_sequence_and_its_callers_end),
+        cmocka_unit_test(test_c27_a_long_path_does_not_hide_the_place),
         cmocka_unit_test(test_c27_errorcontrol_begins_anew_in_the_next_run),
         cmocka_unit_test(test_c26_a_lost_link_is_no_failing_access),
         cmocka_unit_test(test_every_access_in_its_order),
