@@ -16,7 +16,7 @@
 static bool constant(const struct sequence_compiler *c, const struct sequence_node *node, uint64_t *value)
 {
     bool by_zero;
-    return node->kind != NODE_STRING && compiler_constant(c, node, value, &by_zero);
+    return node && node->kind != NODE_STRING && compiler_constant(c, node, value, &by_zero);
 }
 
 static const struct sequence_node *argument(const struct sequence_node *call, unsigned i)
@@ -62,8 +62,8 @@ static bool check_kinds(struct sequence_compiler *c, const struct sequence_node 
 static void check_sequence(struct sequence_compiler *c, struct sequence_node *call)
 {
     const char *name = call->a->string.bytes;
-    char shown[TEXT_CLEAN_MAX(SEQUENCE_NAME_MAX)];
-    text_escape((const uint8_t *)name, strnlen(name, SEQUENCE_NAME_MAX), shown, sizeof(shown));
+    char shown[100]; /* cut at a whole character, so that the sentence is not */
+    text_escape((const uint8_t *)name, strlen(name), shown, sizeof(shown));
     bool exists = c->pname[0] ? sequence_code_find(c->program, name, c->pname) != NULL
                               : compiler_first_named(c->program, name) != 0;
     if (!exists && !sequence_is_predefined(name)) {

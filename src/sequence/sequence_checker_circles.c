@@ -17,11 +17,12 @@
 
 struct walk {
     struct sequence_compiler *c;
-    size_t codes;    /* nodes 0 .. codes - 1; codes + i stands for the name of code i */
-    uint8_t *colour; /* 0 = not seen, 1 = on the stack, 2 = done */
-    bool *errors;    /* it, or one that it reaches */
-    size_t *cursor;  /* of a code: the next call; of a name: index + 1 of the next code */
-    uint32_t *stack;
+    size_t codes;               /* nodes 0 .. codes - 1; codes + i stands for the name of code i */
+    uint8_t *colour;            /* 0 = not seen, 1 = on the stack, 2 = done */
+    bool *errors;               /* it, or one that it reaches */
+    size_t *cursor;             /* of a code: the next call; of a name: index + 1 of the next code */
+    uint32_t *stack, *position; /* of a node on the stack */
+    uint32_t *lowest;           /* position that a circle of the node begins at */
     size_t depth;
     size_t *first_call; /* of each code; one more at the end */
     unsigned circles;
@@ -61,24 +62,21 @@ static void say_circle(struct walk *w, uint32_t from, const struct sequence_node
 {
     struct sequence_compiler *c = w->c;
     char path[200] = "";
-    size_t used = 0, i = w->depth;
+    size_t used = 0;
     uint32_t top = w->stack[w->depth - 1];
-    while (i > 0 && w->stack[i - 1] != from)
-        i--;
-    for (i = i ? i - 1 : 0; i < w->depth; i++) {
-        if (w->stack[i] >= w->codes)
-            continue;
-        struct sequence_code *code = c->program->codes[w->stack[i]];
-        code->own_errors = true;
-        w->errors[w->stack[i]] = true;
-        if (used < sizeof(path) - 1)
-            used += (size_t)snprintf(path + used, sizeof(path) - used, "%s calls ", code->info.name);
-    }
-    uint32_t back = from >= w->codes ? from - (uint32_t)w->codes : from;
     if (w->circles++ >= MAX_CIRCLES)
         return;
-    if (used > 150)
-        snprintf(path + 150, sizeof(path) - 150, "... ");
+    for (size_t i = w->position[from]; i < w->depth; i++) {
+        if (w->stack[i] >= w->codes)
+            continue;
+        const char *name = c->program->codes[w->stack[i]]->info.name;
+        bool fits = used < 60; /* whole names: a cut one could end within a character */
+        used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%s", fits ? name : "...",
+                                 fits ? " calls " : " ");
+        if (!fits)
+            break;
+    }
+    uint32_t back = from >= w->codes ? from - (uint32_t)w->codes : from;
     /* Of a name's node the call is that of the code before it. */
     uint32_t caller = top >= w->codes && w->depth > 1 ? w->stack[w->depth - 2] : top;
     c->code = c->program->codes[caller];
@@ -94,7 +92,27 @@ static void push(struct walk *w, uint32_t at)
     w->colour[at] = 1;
     w->cursor[at] = at < w->codes ? w->first_call[at] : at - w->codes + 1;
     w->errors[at] = at < w->codes && w->c->program->codes[at]->own_errors;
+    w->position[at] = (uint32_t)w->depth;
+    w->lowest[at] = UINT32_MAX;
     w->stack[w->depth++] = at;
+}
+
+static void pop(struct walk *w)
+{
+    uint32_t at = w->stack[--w->depth];
+    w->colour[at] = 2;
+    if (w->lowest[at] <= w->position[at]) {
+        w->errors[at] = true;
+        if (at < w->codes)
+            w->c->program->codes[at]->own_errors = true;
+    }
+    if (!w->depth)
+        return;
+    uint32_t below = w->stack[w->depth - 1];
+    if (w->lowest[at] < w->lowest[below])
+        w->lowest[below] = w->lowest[at];
+    if (w->errors[at])
+        w->errors[below] = true;
 }
 
 static void walk_from(struct walk *w, uint32_t start)
@@ -103,19 +121,17 @@ static void walk_from(struct walk *w, uint32_t start)
     while (w->depth) {
         uint32_t at = w->stack[w->depth - 1], to;
         const struct sequence_node *call;
-        if (next_edge(w, at, &to, &call)) {
-            if (w->colour[to] == 0)
-                push(w, to);
-            else if (w->colour[to] == 1)
-                say_circle(w, to, call);
-            else if (w->errors[to])
-                w->errors[at] = true;
-            continue;
+        if (!next_edge(w, at, &to, &call)) {
+            pop(w);
+        } else if (w->colour[to] == 0) {
+            push(w, to);
+        } else if (w->colour[to] == 1) {
+            say_circle(w, to, call);
+            if (w->position[to] < w->lowest[at])
+                w->lowest[at] = w->position[to];
+        } else if (w->errors[to]) {
+            w->errors[at] = true;
         }
-        w->colour[at] = 2;
-        w->depth--;
-        if (w->errors[at] && w->depth)
-            w->errors[w->stack[w->depth - 1]] = true;
     }
 }
 
@@ -127,6 +143,8 @@ void compiler_check_circles(struct sequence_compiler *c)
     w.errors = compiler_take(c, 2 * n * sizeof(*w.errors));
     w.cursor = compiler_take(c, 2 * n * sizeof(*w.cursor));
     w.stack = compiler_take(c, 2 * n * sizeof(*w.stack));
+    w.position = compiler_take(c, 2 * n * sizeof(*w.position));
+    w.lowest = compiler_take(c, 2 * n * sizeof(*w.lowest));
     w.first_call = compiler_take(c, (n + 1) * sizeof(*w.first_call));
     if (c->err)
         return;

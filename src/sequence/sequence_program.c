@@ -33,13 +33,14 @@ void compiler_say(struct sequence_compiler *c, enum sequence_severity severity, 
                   unsigned width, const char *fmt, ...)
 {
     char text[240];
-    va_list args;
     unsigned *said = severity == SEQUENCE_ERROR ? &c->said_errors : &c->said_warnings;
     if (severity == SEQUENCE_ERROR && c->code)
         c->code->own_errors = true;
     if (++*said > COMPILER_MAX_SAID)
         return;
+    va_list args;
     va_start(args, fmt);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is on the line above */
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     sequence_problems_add(c->problems, severity, place, width, c->code ? c->code->info.name : "", "%s", text);

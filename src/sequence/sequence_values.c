@@ -370,8 +370,8 @@ static void link_names(struct sequence_compiler *c)
     struct sequence_value *values = c->program->values;
     for (unsigned i = 0; i < c->program->value_count; i++) {
         unsigned base;
-        compiler_value_find(c, values[i].name, strlen(values[i].name), values[i].pname, &base);
-        if (base == i)
+        if (!compiler_value_find(c, values[i].name, strlen(values[i].name), values[i].pname, &base) ||
+            base == i)
             continue;
         values[i].next = values[base].next;
         values[base].next = i + 1;

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "fuzz_target.h"
 #include "sequence/sequence_run.h"
 #include "sequence/sequence_tree.h"
@@ -140,12 +141,22 @@ static void build(struct builder *b, const char *data, size_t size)
 
 /* ---- promises */
 
+static void check_shown(const char *text)
+{
+    uint32_t code;
+    for (size_t size = strlen(text); size;) {
+        size_t step = text_utf8_decode((const uint8_t *)text, size, &code);
+        FUZZ_CHECK(step && (code >= 0x20 || code == '\t') && code != 0x7f);
+        text += step;
+        size -= step;
+    }
+}
+
 static void check_problem(const struct builder *b, const struct sequence_problem *p)
 {
     size_t size = strnlen(p->text, sizeof(p->text));
     FUZZ_CHECK(size > 0 && size < sizeof(p->text));
-    for (size_t i = 0; i < size; i++)
-        FUZZ_CHECK((unsigned char)p->text[i] >= 0x20 && p->text[i] != 0x7f);
+    check_shown(p->text);
     FUZZ_CHECK(p->place.file == b->file && p->place.line >= 1 && p->place.line <= b->line + 1);
     FUZZ_CHECK(p->place.column >= 1 && p->width >= 1);
 }
@@ -220,8 +231,7 @@ static void on_message(void *ctx, enum sequence_message kind, const char *text)
 {
     (void)ctx;
     FUZZ_CHECK(kind <= SEQUENCE_FATAL);
-    for (; *text; text++)
-        FUZZ_CHECK((unsigned char)*text >= 0x20 && *text != 0x7f);
+    check_shown(text);
 }
 
 static void run_all(const struct sequence_program *program)

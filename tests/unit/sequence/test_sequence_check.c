@@ -195,6 +195,26 @@ static void test_c23_circles(void **state)
     rig_free(r);
 }
 
+/* Each of many calls the next one, and the first one many times. */
+static void test_c23_long_circles(void **state)
+{
+    (void)state;
+    struct rig *r = rig_new();
+    for (unsigned i = 0; i < 4000; i++) {
+        char name[16], text[2000] = "";
+        snprintf(name, sizeof(name), "S%u", i);
+        snprintf(text, sizeof(text), "Sequence(\"S%u\");\n", i + 1 < 4000 ? i + 1 : 0);
+        for (unsigned k = 0; k < 100; k++)
+            strcat(text, "Sequence(\"S0\");");
+        rig_sequence(r, name, NULL, text);
+    }
+    rig_compile(r);
+    assert_non_null(problem_with(r, "in a circle: S0 calls S1 calls"));
+    assert_int_equal(r->problems.count, 100);
+    assert_true(has_errors(r, "S0", NULL) && has_errors(r, "S3999", NULL));
+    rig_free(r);
+}
+
 /* What a user writes under the name of a default, and what that default calls. */
 static void test_c23_circle_through_a_default(void **state)
 {
@@ -515,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_c22_timeout_without_while),
         cmocka_unit_test(test_timeouts_are_constants),
         cmocka_unit_test(test_c23_circles),
+        cmocka_unit_test(test_c23_long_circles),
         cmocka_unit_test(test_c23_circle_through_a_default),
         cmocka_unit_test(test_c23_circles_of_processors),
         cmocka_unit_test(test_c24_undefined_names),
