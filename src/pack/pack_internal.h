@@ -49,6 +49,11 @@ bool pack_add_entry(struct pack_file *file, const struct pack_entry *entry, unsi
 bool pack_no_memory(struct diag *d); /* False */
 char *pack_shown(const char *text);  /* escaped for messages, to be freed; NULL when memory is out */
 
+/* ---- pack_find.c */
+
+/* NULL with *d set: CORRAL_ERR_USAGE, with names as hint. `name` NULL or "" = the only one. */
+const struct pack_entry *pack_find(const struct pack_file *file, const char *name, struct diag *d);
+
 /* ---- pack_read.c: files of the host, and those that a description names */
 
 /* The whole file with a NUL behind it, to be freed. CORRAL_ERR_IO; CORRAL_ERR_LIMIT above `most` bytes. */
