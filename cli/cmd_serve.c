@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "cli/pack_options.h"
+#include "cli/print_launch.h"
 #include "cli/run_request.h"
 #include "cli/serve_screen.h"
 #include "cli/view_session.h"
@@ -32,6 +33,7 @@ enum {
     OPT_PROFILE,
     OPT_CAPTURE,
     OPT_CORE,
+    OPT_PRINT_LAUNCH,
     OPT_JSON,
 };
 
@@ -48,6 +50,7 @@ static const struct option options[] = {
     {"capture", required_argument, NULL, OPT_CAPTURE},
     {"core", required_argument, NULL, OPT_CORE},
     PACK_OPTIONS,
+    {"print-launch", optional_argument, NULL, OPT_PRINT_LAUNCH},
     {"json", no_argument, NULL, OPT_JSON},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -57,7 +60,9 @@ struct serve_options {
     struct session_serve_options serve;
     struct pack_options pack;
     bool sync_set, port_set, run, no_log;
-    char *profile; /* ADDR, cut off at its colon */
+    bool print_launch;
+    const char *launch_folder; /* NULL = on standard output */
+    char *profile;             /* ADDR, cut off at its colon */
     int profile_port;
     const char *capture;
     const char *cores[SESSION_MAX_CORES];
@@ -115,6 +120,10 @@ static int take_option(struct cli *cli, const struct cli_command *command, int c
     if (pack_options_take(c, &o->pack))
         return -1;
     switch (c) {
+    case OPT_PRINT_LAUNCH:
+        o->print_launch = true;
+        o->launch_folder = optarg;
+        break;
     case OPT_GDB_PORT:
         o->port_set = true;
         good = take_port(cli, command, "--gdb-port", &o->serve.port);
@@ -303,6 +312,23 @@ static int perform(const struct cli *cli, const struct serve_options *o)
     return err ? cli_fail(cli, &d) : 0;
 }
 
+/* For the task that starts this server the words are as they were given. */
+static int print_launch_of(const struct cli *cli, const struct serve_options *o, int argc, char **argv)
+{
+    if (o->profile)
+        o->profile[strlen(o->profile)] = ':';
+    struct launch_request r = {.pack = &o->pack,
+                               .folder = o->launch_folder,
+                               .address = o->serve.address,
+                               .port_set = o->port_set,
+                               .port = o->serve.port,
+                               .cores = o->cores,
+                               .core_count = o->core_count,
+                               .argv = argv + 1,
+                               .argc = argc - 1};
+    return print_launch(cli, &r);
+}
+
 static int run_serve(const struct cli *cli, const struct cli_command *command, int argc, char **argv)
 {
     struct cli local = *cli;
@@ -318,6 +344,8 @@ static int run_serve(const struct cli *cli, const struct cli_command *command, i
         return cli_usage(&local, command, "serve: '%s' is one word too many", argv[optind]);
     if (!pack_options_check(&local, command, &o.pack))
         return 2;
+    if (o.print_launch)
+        return print_launch_of(&local, &o, argc, argv);
     return perform(&local, &o);
 }
 
@@ -328,7 +356,7 @@ const struct cli_command cmd_serve = {
         "Usage: corral [--link LINK] [--json] serve [--gdb-port P] [--gdb-all P] [--sync | --no-sync]\n"
         "                   [--core NAME]... [--listen ADDR] [--on-detach HOW] [--run] [--no-log]\n"
         "                   [--profile ADDR:PORT] [--capture FILE.pcapng]\n"
-        "                   [--pack FILE --device D | --cbuild-run FILE]\n"
+        "                   [--pack FILE --device D | --cbuild-run FILE] [--print-launch[=DIR]]\n"
         "\n"
         "Serves gdb until SIGINT or SIGTERM: the first core on port P (default 3333), the next one on P+1\n"
         "and so on. What the firmware logs, and every halt and run, goes to stdout. With --sync a core that\n"
@@ -354,6 +382,8 @@ const struct cli_command cmd_serve = {
         "                      corral-pack(5)\n"
         "  --device D          this device of it; not needed where it has one only\n"
         "  --cbuild-run FILE   the same of a project's .cbuild-run.yml, with its ports and programs\n"
+        "  --print-launch[=DIR]  serve nothing: print a launch.json and a tasks.json for an IDE, or write\n"
+        "                      them into DIR, where neither may be there yet\n"
         "\n"
         "Example: corral --link sim serve --sync &\n"
         "         gdb-multiarch core0.elf -ex 'target remote :3333'\n",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/described.h"
 #include "session/sequences.h"
 #include "session/session_internal.h"
 
@@ -422,55 +423,16 @@ enum corral_err session_pack_leave(struct session *s, struct link *link, bool le
 
 /* ---- what the description says of each core's debugger */
 
-static bool is_taken(const uint16_t *ports, size_t count, uint16_t port)
-{
-    for (size_t i = 0; i < count; i++)
-        if (ports[i] == port)
-            return true;
-    return false;
-}
-
 bool session_pack_ports(const struct session *s, uint16_t ports[SESSION_MAX_CORES])
 {
-    const struct pack_device *device = s->options.pack;
-    if (!device || !device->server_count)
-        return false;
-    uint16_t next = 0;
-    for (size_t i = 0; i < device->server_count; i++)
-        next = device->servers[i].port > next ? device->servers[i].port : next;
-    for (size_t core = 0; core < s->core_count; core++) {
-        const char *pname = pname_of(s, core);
-        ports[core] = 0;
-        for (size_t i = 0; pname && i < device->server_count && !ports[core]; i++)
-            if (strcmp(device->servers[i].pname, pname) == 0 &&
-                !is_taken(ports, core, device->servers[i].port))
-                ports[core] = device->servers[i].port;
-    }
+    const char *pnames[SESSION_MAX_CORES];
     for (size_t core = 0; core < s->core_count; core++)
-        if (!ports[core])
-            ports[core] = next < UINT16_MAX ? ++next : 0;
-    return true;
-}
-
-static bool has_symbols(const struct pack_output *output)
-{
-    return strcmp(output->type, "elf") == 0 && output->load != PACK_LOAD_IMAGE;
+        pnames[core] = s->options.pack ? pname_of(s, core) : NULL;
+    return s->options.pack && described_ports(s->options.pack, pnames, s->core_count, ports);
 }
 
 const char *session_pack_program(const struct session *s, size_t core)
 {
-    const struct pack_device *device = s->options.pack;
-    const char *pname = device ? pname_of(s, core) : NULL, *common = NULL;
-    for (size_t i = 0; pname && i < device->output_count; i++) {
-        const struct pack_output *output = &device->outputs[i];
-        if (!has_symbols(output))
-            continue;
-        if (output->pname[0] && strcmp(output->pname, pname) == 0)
-            return output->path;
-        if (!output->pname[0] && !common)
-            common = output->path;
-    }
-    /* One that is for no named processor is the start processor's. */
-    const struct pack_processor *start = device ? sequences_start_processor(device) : NULL;
-    return common && start && strcmp(start->pname, pname) == 0 ? common : NULL;
+    const char *pname = s->options.pack ? pname_of(s, core) : NULL;
+    return pname ? described_program(s->options.pack, pname) : NULL;
 }

@@ -40,7 +40,7 @@ _corral() {
         profile) words='--connect --diff --elf --export --fail-on-loss --legacy-headers --listen --pcap --pcsr --port --seconds --thread --top --json --quiet --help' ;;
         top) words='--connect --elf --legacy-headers --listen --pcap --pcsr --port --seconds --thread --json --quiet --help' ;;
         decode) words='--elf --legacy-headers --level --port --staging --json --quiet --help tlog prof' ;;
-        serve) words='--capture --cbuild-run --core --device --gdb-all --gdb-port --listen --no-log --no-sync --on-detach --pack --profile --run --sync --json --quiet --help' ;;
+        serve) words='--capture --cbuild-run --core --device --gdb-all --gdb-port --listen --no-log --no-sync --on-detach --pack --print-launch --profile --run --sync --json --quiet --help' ;;
         sim) words='--adiv6 --cmsis-dap --control --core-hz --count --cti-base --ctm-latency --elf --held-in-reset --identity --jtag --level-halted --misbehave --no-cti --no-debug --pace --profile-control --profile-port --ram --rate --seconds --seed --separate-ctm --shm --sleep-stops-clock --stlink --tlog-device --unpowered --json --quiet --help' ;;
         esac ;;
     esac
