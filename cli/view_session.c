@@ -68,7 +68,7 @@ enum corral_err view_open(const struct cli *cli, const struct view_request *r, s
     enum corral_err err =
         v->bus ? cli_load_config(cli, &v->config, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
     if (!err)
-        err = pack_options_open(cli, &(struct pack_options){0}, v->config, &v->target, d);
+        err = pack_options_open(cli, &r->pack, v->config, &v->target, d);
     if (err)
         return err;
     struct session_options how = cli_session_options(cli, v->config, v->bus);

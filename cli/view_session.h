@@ -19,6 +19,7 @@ struct view_request {
     const char *core; /* NULL = not given */
     bool ap_set;
     uint32_t ap;
+    struct pack_options pack; /* what the command line says of it, before corral.yml */
 };
 
 /* An option of VIEW_OPTIONS; false when the answer has been given (a usage error). */

@@ -14,6 +14,8 @@ struct run_control {
     unsigned count;
     const struct group_reset *reset;
     bool leave_halted;
+    link_call_fn look; /* at what is left, before the pack's sequences take power and port */
+    void *look_ctx;
     size_t repaired;
     struct core_status status;
     struct group_member member;
@@ -220,18 +222,26 @@ static enum corral_err do_detach(struct link *link, void *ctx, struct diag *d)
     struct run_control *r = ctx;
     struct diag why = DIAG_INIT;
     enum corral_err err = group_detach(r->s->group, r->leave_halted, d);
+    if (r->look)
+        r->look(link, r->look_ctx, NULL);
     diag_keep_first(&err, d, session_pack_leave(r->s, link, r->leave_halted, &why), &why);
     return err;
 }
 
 enum corral_err session_detach(struct session *s, bool leave_halted, struct diag *d)
 {
+    return session_detach_and_look(s, leave_halted, NULL, NULL, d);
+}
+
+enum corral_err session_detach_and_look(struct session *s, bool leave_halted, link_call_fn look, void *ctx,
+                                        struct diag *d)
+{
     if (!s->group || s->detached)
         return CORRAL_OK;
     session_stop_logs(s, NULL); /* what still reads or waits must not find a target that was left */
     session_pcsr_close(s, NULL);
     s->detached = true;
-    struct run_control r = {.s = s, .leave_halted = leave_halted};
+    struct run_control r = {.s = s, .leave_halted = leave_halted, .look = look, .look_ctx = ctx};
     enum corral_err err = link_thread_call(s->thread, LINK_PRIO_HALT, do_detach, &r, d);
     session_pack_tell(s);
     return err;

@@ -146,6 +146,10 @@ enum corral_err session_pack_start(struct session *s, struct link *link, struct 
 /* For a group of all the session's cores: what it does by sequences. NULL = nothing. */
 const struct group_sequences *session_pack_sequences(const struct session *s);
 const struct group_reset_by *session_pack_reset_by(const struct session *s); /* NULL = their own way */
+/* session_detach; `look` sees the target as the group has left it, before a pack's DebugCoreStop and
+ * DebugPortStop, after which nothing answers. On the link's thread; what it returns does not count. */
+enum corral_err session_detach_and_look(struct session *s, bool leave_halted, link_call_fn look, void *ctx,
+                                        struct diag *d);
 /* After group_detach. */
 enum corral_err session_pack_leave(struct session *s, struct link *link, bool leave_halted, struct diag *d);
 /* The gdb ports that the description gives its processors, one for each core: those that it does not name get

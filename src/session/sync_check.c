@@ -30,6 +30,7 @@ struct check_call {
     struct session_sync_check *out;
     struct group_check *check;
     struct snapshot *list; /* one a core */
+    bool taken;
 };
 
 /* Of a core that cannot be asked less is known, the same before and after. */
@@ -48,6 +49,7 @@ static enum corral_err take_snapshot(struct link *link, void *ctx, struct diag *
                          link_read32(link, core_ap(core), DEMCR, &k->demcr, NULL) == CORRAL_OK;
         k->cti_known = core_cti(core) && cti_show(core_cti(core), &k->cti, NULL) == CORRAL_OK;
     }
+    c->taken = true;
     return CORRAL_OK;
 }
 
@@ -181,12 +183,13 @@ enum corral_err session_sync_check(struct session *s, unsigned rounds, const ato
         err = session_call(s, take_snapshot, &look, d);
     if (!err)
         err = check_all(s, rounds, stop, check, out, d);
-    enum corral_err leaving = session_detach(s, false, &late);
-    if (corral_err_exit_code(err) != 3) {
-        look.list = before + EVENT_MAX_CORES;
-        if (session_call(s, take_snapshot, &look, NULL) == CORRAL_OK)
-            compare(s, before, look.list, out);
-    }
+    look.list = before + EVENT_MAX_CORES;
+    look.taken = false;
+    bool gone = corral_err_exit_code(err) == 3;
+    enum corral_err leaving =
+        session_detach_and_look(s, false, gone ? NULL : take_snapshot, gone ? NULL : &look, &late);
+    if (look.taken)
+        compare(s, before, look.list, out);
     /* What was found out is shown all the same, and beside it what could not be put back. */
     if (!err && leaving && !out->left_as_found && corral_err_exit_code(leaving) != 3) {
         size_t used = strlen(out->difference);

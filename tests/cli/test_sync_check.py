@@ -7,6 +7,7 @@ import signal
 import time
 
 import live_board
+import pack_files
 import tap
 
 CTI = 0xE0042000
@@ -52,6 +53,33 @@ def test_the_board_as_it_is(corral):
     # 46 SWCLK of a transfer are 11.5 us; cross triggers take some cycles of 10 ns
     assert 11500 <= software["median_ns"] <= 100000 and 0 <= through["max_ns"] <= 200, j["skew"]
     assert software["median_cycles"] == software["median_ns"] // 10
+
+
+def with_sync(name, text):
+    """A debug sequence that does this where __options bit 0 asks for it, as the proposal has it."""
+    return (f'        <sequence name="{name}">\n'
+            "          <block>__var multi_run_halt = ((__options &amp; 0x00000001) != 0);</block>\n"
+            f'          <control if="multi_run_halt">\n{pack_files.block(text)}          </control>\n        </sequence>\n')
+
+
+def test_what_a_packs_debug_sequences_do(corral):
+    set_up = f"""Write32({CTI:#x} + 0xFB0, 0xC5ACCE55);
+Write32({CTI:#x}, 1); Write32({CTI:#x} + 0x020, 1); Write32({CTI:#x} + 0x0A0, 1); Write32({CTI:#x} + 0x0BC, 2);"""
+    pack_files.write(corral, "board.pdsc", pack_files.pdsc(pack_files.TWO_CORES + pack_files.sequences(
+        with_sync("DebugCoreSetup", set_up), with_sync("ProcessorStart", f"Write32({CTI:#x} + 0x01C, 2);"),
+        with_sync("ProcessorHaltAcknowledge", f"Write32({CTI:#x} + 0x010, 1);"))))
+    r = corral("--json", "sync-check", "--rounds", 3, "--pack", "board.pdsc")
+    assert r.code == 0 and r.err == "", (r.code, r.err)
+    j = json.loads(r.out)
+    assert [c["name"] for c in j["cores"]] == ["M7", "M4"] and works(j) == ALL and j["left_as_found"] is True
+    assert all(c["halt_by"] == c["run_by"] == "sequence" for c in j["cores"])
+    assert j["skew"]["software"]["mechanism"] == "software" and j["skew"]["cti"]["mechanism"] == "sequence"
+    assert 0 <= j["skew"]["cti"]["max_ns"] <= 200, j["skew"]
+    r = corral("sync-check", "--rounds", 1, "--pack", "board.pdsc")
+    assert r.code == 0 and r.out.count("set up and started by the pack's debug sequences") == 2, r.out
+    assert re.search(r"by debug sequences +1 rounds", r.out), r.out
+    r = corral("sync-check", "--pack", "board.pdsc", "--cbuild-run", "x.yml")
+    assert r.code == 2, r.code
 
 
 def test_separate_ctm(corral):
