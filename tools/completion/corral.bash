@@ -34,7 +34,7 @@ _corral() {
         regs) words='--core --halt --json --quiet --help' ;;
         load) words='--ap --core --ram --run --json --quiet --help' ;;
         cti) words='--address --ap --core --force --json --quiet --help show connect disconnect pulse' ;;
-        sync-check) words='--rounds --json --quiet --help' ;;
+        sync-check) words='--cbuild-run --device --pack --rounds --json --quiet --help' ;;
         sequence) words='--core --dbgconf --device --sync --trace --var --json --quiet --help check list run' ;;
         log) words='--buffer --core --device --fail-on-loss --follow --level --seconds --source --status --symbol --json --quiet --help' ;;
         profile) words='--connect --diff --elf --export --fail-on-loss --legacy-headers --listen --pcap --pcsr --port --seconds --thread --top --json --quiet --help' ;;
