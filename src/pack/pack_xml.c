@@ -106,7 +106,7 @@ static bool divide(struct scan *s)
 {
     struct pack_xml *x = s->x;
     struct sequence_place p = {PACK_DESCRIPTION, 1, 1};
-    x->pieces = malloc((x->size / PIECE + 1) * sizeof(*x->pieces));
+    x->pieces = calloc(x->size / PIECE + 1, sizeof(*x->pieces));
     if (!x->pieces)
         return pack_no_memory(s->d);
     size_t whole = 0; /* the end of the character under way */
