@@ -427,7 +427,7 @@ static enum corral_err start_all(struct run *r, struct diag *d)
         return CORRAL_OK;
     bool stopped = !all_restarted(r) && (anyone_stopped(r) || anyone_stopped_unproven(r));
     if (!all_restarted(r) && !stopped) {
-        enum doubt doubt[EVENT_MAX_CORES];
+        enum doubt doubt[EVENT_MAX_CORES] = {DOUBT_NONE};
         doubt_starts(r, doubt);
         err = pulse(r, true, d);
         if (err)

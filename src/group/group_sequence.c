@@ -20,8 +20,9 @@ struct made {
     unsigned halt, restart;
 };
 
-enum corral_err group_use_sequences(struct group *g, const struct group_sequences *s, struct diag *d)
+enum corral_err group_use_sequences(struct group *g, const struct group_sequences *sequences, struct diag *d)
 {
+    const struct group_sequences *s = sequences;
     if (g->sync)
         return diag_set(d, CORRAL_ERR_CORE_STATE, "the debug sequences cannot be changed while sync is on");
     if (s && !s->set_up && !s->start && !s->stop && !s->acknowledge)
