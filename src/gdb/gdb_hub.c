@@ -539,7 +539,7 @@ struct gdb_hub *gdb_hub_new(const struct gdb_hub_options *options, struct diag *
     enum corral_err err = make_domains(hub, d);
     /* What a tool left that ended without detaching would look like stops of ours. */
     for (size_t i = 0; i < hub->domain_count && !err; i++) {
-        err = hub->sync && !hub->options.looked ? group_repair(hub->domains[i].group, NULL, d) : CORRAL_OK;
+        err = hub->sync ? group_repair(hub->domains[i].group, NULL, d) : CORRAL_OK;
         tell_remarks(hub, &hub->domains[i]);
     }
     if (!err)

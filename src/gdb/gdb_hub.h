@@ -50,7 +50,6 @@ struct gdb_hub_options {
     bool sync;                               /* halt and run through cross triggers */
     const struct group_sequences *sequences; /* with sync; NULL = none */
     const struct group_reset_by *reset_by;   /* NULL = the cores' own way */
-    bool looked;                             /* for leftovers (group_repair), by who made the options */
     bool one_inferior;                 /* there is a port for all cores: they are one domain in any case */
     int halt_channel, restart_channel; /* GROUP_ANY_CHANNEL = choose */
     enum gdb_on_detach on_detach;

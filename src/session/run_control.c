@@ -145,7 +145,7 @@ static enum corral_err do_repair(struct link *link, void *ctx, struct diag *d)
 enum corral_err session_repair(struct session *s, size_t *repaired, struct diag *d)
 {
     struct run_control r = {.s = s};
-    enum corral_err err = session_pack_has_repaired(s) ? CORRAL_OK : session_call(s, do_repair, &r, d);
+    enum corral_err err = session_call(s, do_repair, &r, d);
     if (repaired)
         *repaired = r.repaired;
     return err;

@@ -119,7 +119,6 @@ struct session_server *session_serve_start(struct session *s, const struct sessi
                 .sync = o->sync,
                 .sequences = session_pack_sequences(s),
                 .reset_by = session_pack_reset_by(s),
-                .looked = session_pack_has_repaired(s),
                 .halt_channel = config ? config->halt_channel : GROUP_ANY_CHANNEL,
                 .restart_channel = config ? config->restart_channel : GROUP_ANY_CHANNEL,
                 .on_detach = o->on_detach,

@@ -157,8 +157,6 @@ enum corral_err session_pack_leave(struct session *s, struct link *link, bool le
 bool session_pack_ports(const struct session *s, uint16_t ports[SESSION_MAX_CORES]);
 /* The program that the description names for a core, or NULL; whether it must be readable is the caller's. */
 const char *session_pack_program(const struct session *s, size_t core);
-/* Leftovers have been looked for: what is there now may be ours. */
-bool session_pack_has_repaired(const struct session *s);
 void session_pack_note(struct session *s, const char *sentence); /* to be told */
 void session_pack_tell(struct session *s); /* what was to be said, on the caller's thread */
 void session_pack_close(struct session *s);

@@ -25,7 +25,7 @@ struct session_pack {
     size_t bound_count;
     struct group_sequences group;
     struct group_reset_by reset_by;
-    bool set_up_ran, left;
+    bool left;
     char *notes[NOTES_MOST]; /* until the caller's thread tells them */
     size_t note_count;
 };
@@ -343,8 +343,8 @@ const struct group_reset_by *session_pack_reset_by(const struct session *s)
     return s->pack && s->pack->reset_by.ctx ? &s->pack->reset_by : NULL;
 }
 
-/* Before DebugCoreStart, as the proposal has it. What a dead tool left is looked for before that: afterwards
- * ours would look like it. What the group then finds wrong it sets up again. */
+/* Before DebugCoreStart, as the proposal has it. What a dead tool left is taken away before that: it would be
+ * set aside as what was found. What does not hold the group sets up again. */
 static enum corral_err first_set_up(struct session_pack *p, struct diag *d)
 {
     struct session *s = p->session;
@@ -354,12 +354,11 @@ static enum corral_err first_set_up(struct session_pack *p, struct diag *d)
         struct cti *cti = core_cti(s->cores[i]);
         if (!has(p, i) || !cti || cti_set_aside(cti, &why))
             continue;
-        p->set_up_ran = true;
+        p->group.already_run = true;
         if (set_up(p, i, &why))
             note_of(p, "DebugCoreSetup of %s failed, and is tried again later: %s", core_name(s->cores[i]),
                     why.message);
     }
-    p->group.already_run = p->set_up_ran;
     return err;
 }
 
@@ -378,11 +377,6 @@ enum corral_err session_pack_start(struct session *s, struct link *link, struct 
         err = sequences_run_usable(p->sequences, link, "DebugCoreStart", pname_of(s, i), d);
     sequences_ignore_stop(p->sequences);
     return err;
-}
-
-bool session_pack_has_repaired(const struct session *s)
-{
-    return s->pack && s->pack->set_up_ran;
 }
 
 static bool any_halted(const struct session *s)
@@ -405,11 +399,6 @@ enum corral_err session_pack_leave(struct session *s, struct link *link, bool le
         return CORRAL_OK;
     p->left = true;
     sequences_ignore_stop(p->sequences);
-    for (size_t i = 0; i < s->core_count; i++) {
-        struct diag why = DIAG_INIT;
-        if (core_cti(s->cores[i]) && p->set_up_ran) /* where nobody switched sync on it stands still */
-            diag_keep_first(&first, d, cti_teardown(core_cti(s->cores[i]), &why), &why);
-    }
     if (leave_halted || any_halted(s))
         return first;
     for (size_t i = 0; i < s->core_count; i++) {

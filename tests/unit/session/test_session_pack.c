@@ -294,7 +294,11 @@ static void test_a_setup_that_nobody_used_is_taken_back(void **state)
     open_run(&r, ours, true);
     read_cti(&r, 0, now);
     assert_int_equal(now[0], 1);
-    assert_int_equal(session_repair(r.s, NULL, &d), CORRAL_OK); /* ours is no leftover */
+    size_t repaired = 1;
+    assert_int_equal(session_repair(r.s, &repaired, &d), CORRAL_OK); /* ours is no leftover */
+    assert_int_equal(repaired, 0);
+    read_cti(&r, 0, now);
+    assert_int_equal(now[0], 1);
     assert_int_equal(session_detach(r.s, true, &d), CORRAL_OK); /* the port stays up to be looked at */
     read_cti(&r, 0, left);
     assert_memory_equal(found, left, sizeof(left));
@@ -388,6 +392,9 @@ static void test_reset_by_the_packs_sequence(void **state)
         assert_int_equal(e.halt.cores[i].state, CORE_HALTED);
         assert_int_equal(e.halt.cores[i].reason, HALT_REASON_VECTOR_CATCH);
     }
+    struct core_status status;
+    assert_int_equal(session_core_status(r.s, 0, &status, &d), CORRAL_OK);
+    assert_int_equal(status.resets, 1);
     assert_int_equal(session_detach(r.s, false, &d), CORRAL_OK);
     assert_non_null(strstr(r.notes, "ResetSystem: reset"));
     close_run(&r);
