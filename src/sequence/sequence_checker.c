@@ -190,7 +190,7 @@ void compiler_check_call(struct sequence_compiler *c, struct sequence_node *call
         say_count(c, call, count);
         return;
     }
-    if (!check_kinds(c, call))
+    if (!call->a || !check_kinds(c, call)) /* none of the rest takes no argument */
         return;
     remark_port(c, call);
     switch (f->id) {
