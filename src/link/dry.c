@@ -28,6 +28,7 @@
 enum { AP_BASEH = 0xF0, AP_CFG = 0xF4, AP_BASE = 0xF8, AP_IDR = 0xFC };
 enum { ADIV6_REGISTERS = 0xD00, ADIV6_BLOCK = 0x1000 };
 
+#define CFG_LD       4u
 #define DEFAULT_IDR  0x24770011u /* AHB-AP */
 #define NO_BASE      0x00000002u /* no table */
 #define DPIDR_V1     0x2BA01477u
@@ -197,8 +198,36 @@ static bool nested_drw(struct dry *s, const struct link_access *a, uint64_t addr
     return false;
 }
 
+/* As its CFG says of AP `a->ap` (a file's "cfg"): two words, the lower one first. */
+static enum corral_err double_words(struct dry *s, struct link_access *a, struct diag *d)
+{
+    char name[LINK_AP_NAME_MAX];
+    if (!(get(s, SPACE_REGS + a->ap, AP_CFG) & CFG_LD))
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "access port %s has no 64-bit accesses",
+                        link_ap_name(a->ap, name));
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint8_t *at = (uint8_t *)a->data + (size_t)i * 8;
+        uint64_t value;
+        uint32_t words[2];
+        struct link_access halves = {.op = a->op, .size = 4, .ap = a->ap, .count = 2, .data = words};
+        halves.address = a->address + (uint64_t)i * 8;
+        memcpy(&value, at, sizeof(value));
+        words[0] = (uint32_t)value;
+        words[1] = (uint32_t)(value >> 32);
+        enum corral_err err = memory(s, &halves, d);
+        if (err)
+            return err;
+        value = words[0] | (uint64_t)words[1] << 32;
+        memcpy(at, &value, sizeof(value));
+        a->done++;
+    }
+    return CORRAL_OK;
+}
+
 static enum corral_err memory(struct dry *s, struct link_access *a, struct diag *d)
 {
+    if (a->size == 8)
+        return double_words(s, a, d);
     for (uint32_t i = 0; i < a->count; i++) {
         uint64_t address = a->address + (uint64_t)i * a->size;
         unsigned shift = 8 * (unsigned)(address & 3);
@@ -377,6 +406,7 @@ static void dry_close(void *ctx)
 static const struct link_backend dry_backend = {
     .caps = LINK_CAP_MEM | LINK_CAP_DAP | LINK_CAP_WIDE,
     .execute = dry_execute,
+    .double_words = true,
     .raw = dry_raw,
     .raws = 1u << LINK_RAW_PINS | 1u << LINK_RAW_CLOCK | 1u << LINK_RAW_SWJ | 1u << LINK_RAW_JTAG |
             1u << LINK_RAW_ABORT,

@@ -126,7 +126,9 @@ static enum corral_err check(const struct link *link, const struct link_access *
         if (a->count != 1 || a->size != 4 || a->address > most || a->address % 4 != 0)
             return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not a port register", a->address);
     } else {
-        if (a->size != 1 && a->size != 2 && a->size != 4)
+        if (a->size == 8 && !link->mem_ap && !link->backend->double_words)
+            return diag_set(d, CORRAL_ERR_UNSUPPORTED, "link '%s' has no 64-bit accesses", link->name);
+        if (a->size != 1 && a->size != 2 && a->size != 4 && a->size != 8)
             return diag_set(d, CORRAL_ERR_USAGE, "an access of %u bytes an element is not possible", a->size);
         if (a->address % a->size != 0)
             return diag_set(d, CORRAL_ERR_USAGE, "address 0x%08" PRIx64 " is not aligned to %u bytes",

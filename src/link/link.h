@@ -55,11 +55,12 @@ struct link_options {
 /* One access of a batch. */
 struct link_access {
     enum link_op op;
-    uint8_t size;           /* bytes an element: 1, 2 or 4 */
-    uint32_t ap;            /* AP number (ADIv5), or the AP's base address in the DP's space (ADIv6) */
-    uint64_t address;       /* target address, or register offset (AP 0x00..0xFC, DP 0x0..0xC) */
-    uint32_t count;         /* elements; 1 for AP and DP registers */
-    void *data;             /* count elements of size bytes in host byte order; the caller's */
+    uint8_t size;     /* bytes an element: 1, 2 or 4; 8 where the AP has such (CFG.LD), in one access */
+    uint32_t ap;      /* AP number (ADIv5); ADIv6: the base address in the DP's space of an AP, or of any
+                         4 KiB of registers there */
+    uint64_t address; /* target address, or register offset (AP 0x00..0xFC, DP 0x0..0xC) */
+    uint32_t count;   /* elements; 1 for AP and DP registers */
+    void *data;       /* count elements of size bytes in host byte order; the caller's */
     enum corral_err status; /* out: CORRAL_OK, or why this one failed */
     uint32_t done;          /* out: elements known to have been transferred */
 };

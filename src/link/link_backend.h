@@ -31,6 +31,7 @@ struct link_backend {
     /* Optional, beside `dap`: why the last transfer came to DAP_ACK_NONE. Sets *d, or leaves it as it is. */
     void (*explain)(void *ctx, struct diag *d);
     enum corral_err (*execute)(void *ctx, struct link_access *accesses, size_t count, struct diag *d);
+    bool double_words; /* `execute` knows accesses of 8 bytes an element */
     /* Optional: the reset line, see link_drive_reset. */
     enum corral_err (*drive_reset)(void *ctx, bool asserted, struct diag *d);
     /* Optional: see link_raw; `raws` has bit 1 << op of each op that there is. link.c has checked the

@@ -13,6 +13,7 @@
 #include "link/mem_ap_port.h"
 
 #define CFG_LA      2u
+#define CFG_LD      4u
 #define IDR_TYPE(v) ((v)&0xFu)
 #define IDR_AHB3    1u
 #define IDR_APB3    2u
@@ -41,6 +42,7 @@ static enum corral_err know_ap(struct mem_ap *m, struct ap_cache *c, uint32_t ap
     if (err)
         return err;
     c->large = (cfg & CFG_LA) != 0;
+    c->doubles = (cfg & CFG_LD) != 0;
     c->present_known = true;
     return CORRAL_OK;
 }
@@ -55,7 +57,7 @@ static enum corral_err set_csw(struct mem_ap *m, uint32_t ap, uint8_t size, bool
             return err;
     }
     uint32_t want = c->csw & ~(CSW_SIZE_MASK | CSW_INC_MASK | CSW_IN_PROGRESS);
-    want |= size == 4 ? 2u : size == 2 ? 1u : 0u;
+    want |= size == 8 ? 3u : size == 4 ? 2u : size == 2 ? 1u : 0u;
     want |= increment ? CSW_INC_SINGLE : 0;
     if (c->csw_known && c->csw == want)
         return CORRAL_OK;
@@ -230,6 +232,45 @@ static bool is_banked(const struct mem_ap *m, uint32_t ap)
     return m->select_known && m->select == want;
 }
 
+/* Of each 64 bits the lower half goes first, through the same DRW; TAR stays until both have gone. */
+static enum corral_err double_words(struct mem_ap *m, struct link_access *a, struct diag *d)
+{
+    char name[LINK_AP_NAME_MAX];
+    struct ap_cache *c = mem_ap_cache(m, a->ap);
+    enum corral_err err = CORRAL_OK;
+    if (!c->doubles)
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "access port %s has no 64-bit accesses",
+                        link_ap_name(a->ap, name));
+    for (uint32_t i = 0; !err && i < a->count; i++) {
+        uint8_t *at = (uint8_t *)a->data + (size_t)i * 8;
+        uint64_t value;
+        uint32_t words[2];
+        struct link_access halves = {.op = a->op, .size = 4, .ap = a->ap, .count = 2, .data = words};
+        halves.address = a->address + (uint64_t)i * 8;
+        memcpy(&value, at, sizeof(value));
+        words[0] = (uint32_t)value;
+        words[1] = (uint32_t)(value >> 32);
+        err = set_csw(m, a->ap, a->size, false, d);
+        if (!err)
+            err = set_tar(m, a->ap, halves.address, d);
+        if (!err)
+            err = mem_ap_select(m, a->ap, mem_ap_register(m, AP_DRW), d);
+        if (!err && m->backend->dap_block)
+            err = block_run(m, &halves, AP_DRW, 0, 2, d);
+        else if (!err)
+            err = a->op == LINK_MEM_WRITE ? write_run(m, &halves, AP_DRW, 0, 2, d)
+                                          : read_run(m, &halves, AP_DRW, 0, 2, d);
+        if (!err) /* not to be seen later: `halves` is gone then */
+            err = mem_ap_finish(m, d);
+        if (err)
+            break;
+        value = words[0] | (uint64_t)words[1] << 32;
+        memcpy(at, &value, sizeof(value));
+        a->done++;
+    }
+    return err;
+}
+
 static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct diag *d)
 {
     bool write = a->op == LINK_MEM_WRITE;
@@ -243,6 +284,8 @@ static enum corral_err memory(struct mem_ap *m, struct link_access *a, struct di
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "address 0x%" PRIx64 " is past AP %s's 32 bits",
                         a->address, link_ap_name(a->ap, name));
     }
+    if (!err && a->size == 8)
+        return double_words(m, a, d);
     if (!err)
         err = set_csw(m, a->ap, a->size, increment, d);
     for (uint32_t i = 0; !err && i < a->count;) {

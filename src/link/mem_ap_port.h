@@ -38,6 +38,7 @@ struct ap_cache {
     struct deadline dead_until;
     bool present_known; /* IDR was read and is not zero */
     bool large;         /* CFG.LA: has TARH */
+    bool doubles;       /* CFG.LD: 64 bits in one access */
     bool tarh_known;
     uint32_t tarh;
     bool csw_known;

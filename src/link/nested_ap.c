@@ -186,13 +186,16 @@ static enum corral_err run(struct nested_ap *p, struct link *link, struct link_a
 
 static enum corral_err memory(struct nested_ap *p, struct link *link, struct link_access *a, struct diag *d)
 {
+    char name[LINK_AP_NAME_MAX];
+    if (a->size == 8)
+        return diag_set(d, CORRAL_ERR_UNSUPPORTED, "access port %s has no 64-bit accesses",
+                        link_ap_name(p->ap, name));
     bool fits = a->size == 1 || a->size == 2 || a->size == 4;
     uint64_t size = (uint64_t)a->count * a->size;
     if (!fits || !a->data || a->count == 0 || a->address % a->size != 0 || a->address + size < a->address)
         return diag_set(d, CORRAL_ERR_USAGE, "0x%" PRIx64 " is not an aligned access of 1, 2 or 4 bytes",
                         a->address);
     enum corral_err err = know(p, link, d);
-    char name[LINK_AP_NAME_MAX];
     if (!err && !p->large && a->address + size > UINT64_C(1) << 32)
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "address 0x%" PRIx64 " is past AP %s's 32 bits",
                         a->address, link_ap_name(p->ap, name));

@@ -120,14 +120,15 @@ static bool hexadecimal64(const char **at, uint64_t *value)
     return true;
 }
 
-static bool hexadecimal(const char **at, uint32_t most, uint32_t *value)
+/* A value of `size` bytes. */
+static bool hexadecimal(const char **at, unsigned size, uint64_t *value)
 {
     const char *p = *at;
-    uint64_t v = 0;
-    if (!hexadecimal64(&p, &v) || v > most || p - *at > 11) /* 0x, 8 digits and a space */
+    uint64_t v = 0, most = UINT64_MAX >> (64 - 8 * size);
+    if (!hexadecimal64(&p, &v) || v > most || (size < 8 && p - *at > 11)) /* 0x, 8 digits and a space */
         return false;
     *at = p;
-    *value = (uint32_t)v;
+    *value = v;
     return true;
 }
 
@@ -158,32 +159,34 @@ static bool take_when(const char **at, struct when *w)
     return number(at, TIME_MAX, &w->length) && number(at, UINT64_MAX / 2, &w->clocks);
 }
 
-static void set_element(struct link_access *a, uint32_t i, uint32_t value)
+static void set_element(struct link_access *a, uint32_t i, uint64_t value)
 {
     uint8_t *p = (uint8_t *)a->data + (size_t)i * a->size;
     uint16_t half = (uint16_t)value;
+    uint32_t word = (uint32_t)value;
     if (a->size == 1)
         *p = (uint8_t)value;
-    else if (a->size == 2)
-        memcpy(p, &half, sizeof(half));
     else
-        memcpy(p, &value, sizeof(value));
+        memcpy(p,
+               a->size == 2   ? (const void *)&half
+               : a->size == 4 ? (const void *)&word
+                              : (const void *)&value,
+               a->size);
 }
 
-static bool element_is(const struct link_access *a, uint32_t i, uint32_t value)
+static bool element_is(const struct link_access *a, uint32_t i, uint64_t value)
 {
-    const uint8_t *p = (const uint8_t *)a->data + (size_t)i * a->size;
-    uint16_t half = (uint16_t)value;
-    if (a->size == 1)
-        return *p == (uint8_t)value;
-    return a->size == 2 ? memcmp(p, &half, sizeof(half)) == 0 : memcmp(p, &value, sizeof(value)) == 0;
+    uint8_t wanted[8] = {0};
+    struct link_access one = {.size = a->size, .data = wanted};
+    set_element(&one, 0, value);
+    return memcmp((const uint8_t *)a->data + (size_t)i * a->size, wanted, a->size) == 0;
 }
 
 /* `n` values of the access, on the rest of this line and in those that go on with it. */
 static enum corral_err take_values(struct replay *r, const char *at, struct link_access *a, uint32_t n,
                                    bool write)
 {
-    uint32_t most = a->size == 4 ? UINT32_MAX : a->size == 2 ? UINT16_MAX : UINT8_MAX, value;
+    uint64_t value;
     for (uint32_t i = 0; i < n; i++) {
         if (*at == '\0') {
             r->have = false;
@@ -194,12 +197,12 @@ static enum corral_err take_values(struct replay *r, const char *at, struct link
                 return malformed(r);
             at += 2;
         }
-        if (!hexadecimal(&at, most, &value))
+        if (!hexadecimal(&at, a->size, &value))
             return malformed(r);
         if (!write)
             set_element(a, i, value);
         else if (!element_is(a, i, value))
-            return end(r, "another value than 0x%0*" PRIx32 " is written to 0x%08" PRIx64, 2 * a->size, value,
+            return end(r, "another value than 0x%0*" PRIx64 " is written to 0x%08" PRIx64, 2 * a->size, value,
                        a->address + (uint64_t)i * a->size);
     }
     return *at ? malformed(r) : CORRAL_OK;
@@ -455,6 +458,7 @@ static bool take_header(struct replay *r)
         return false;
     }
     bool good = take_caps(&at, &r->backend);
+    r->backend.double_words = r->backend.caps & LINK_CAP_WIDE; /* what has the one may have had the other */
     n = strncmp(at, "virtual ", 8) == 0 ? 8 : strncmp(at, "real ", 5) == 0 ? 5 : 0;
     if (!good || n == 0 || (at += n, !number(&at, TIME_MAX, &start))) {
         malformed(r);

@@ -151,11 +151,16 @@ static void put_failure(struct wire_log *log, enum corral_err err, const struct 
     put_text(log, "about", d->object);
 }
 
-static uint32_t element(const struct link_access *a, uint32_t i)
+static uint64_t element(const struct link_access *a, uint32_t i)
 {
     const uint8_t *p = (const uint8_t *)a->data + (size_t)i * a->size;
     uint16_t half;
     uint32_t word;
+    uint64_t both;
+    if (a->size == 8) {
+        memcpy(&both, p, sizeof(both));
+        return both;
+    }
     if (a->size == 1)
         return *p;
     if (a->size == 2) {
@@ -174,11 +179,11 @@ static void put_access(struct wire_log *log, const struct link_access *a)
     put(log, " %s 0x%" PRIx32 " 0x%08" PRIx64 " %u %" PRIu32 " %" PRIu32 " %s", words[a->op], a->ap,
         a->address, a->size, a->count, a->done, corral_err_name(a->status));
     for (uint32_t i = 0; i < values; i++) {
-        if (i && i % WIRE_LOG_VALUES == 0) {
+        if (i && i % (a->size == 8 ? WIRE_LOG_VALUES / 2 : WIRE_LOG_VALUES) == 0) {
             end_line(log);
             put(log, ".");
         }
-        put(log, " 0x%0*" PRIx32, 2 * a->size, element(a, i));
+        put(log, " 0x%0*" PRIx64, 2 * a->size, element(a, i));
     }
     end_line(log);
 }

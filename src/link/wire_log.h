@@ -13,8 +13,9 @@
 
 #define WIRE_LOG_MAGIC   "corral-wire-log"
 #define WIRE_LOG_VERSION 1u
-#define WIRE_LOG_VALUES  256u  /* on one line; more go on in lines that begin with '.' */
-#define WIRE_LOG_LINE    4096u /* no line is longer */
+#define WIRE_LOG_VALUES \
+    256u /* on one line (of 64 bits, half of it); more go on in lines that begin with '.' */
+#define WIRE_LOG_LINE 4096u /* no line is longer */
 
 /* What a log says that its link could: a kind of access, or one thing that can be done with its wires. */
 struct wire_log_cap {

@@ -245,6 +245,31 @@ static void test_each_ap_has_an_idr(void **state)
     link_close(link);
 }
 
+/* Where a file's "cfg" says that the AP has them (CFG.LD). */
+static void test_c42_accesses_of_64_bits(void **state)
+{
+    (void)state;
+    char spec[64];
+    struct diag d = DIAG_INIT;
+    uint64_t both = 0;
+    uint32_t v = 0;
+    struct link_access a = {.op = LINK_MEM_READ, .size = 8, .address = 0x100, .count = 1, .data = &both};
+    struct link *link = open_dry("dry:0x100=1");
+    assert_int_equal(link_execute(link, &a, 1, &d), CORRAL_ERR_UNSUPPORTED);
+    assert_string_equal(d.message, "access port 0 has no 64-bit accesses");
+    link_close(link);
+    link = open_dry(file_of("{\"aps\":[{\"ap\":0,\"cfg\":4,\"words\":{\"0x100\":1,\"0x104\":2}}]}", spec));
+    unlink(spec + 5);
+    assert_int_equal(link_execute(link, &a, 1, &d), CORRAL_OK);
+    assert_true(both == UINT64_C(0x200000001));
+    both = UINT64_C(0x1234567890);
+    a.op = LINK_MEM_WRITE;
+    assert_int_equal(link_execute(link, &a, 1, &d), CORRAL_OK);
+    assert_int_equal(link_read32(link, 0, 0x104, &v, &d), CORRAL_OK);
+    assert_int_equal(v, 0x12);
+    link_close(link);
+}
+
 /* What a pack's DebugPortStart and DebugPortStop do. */
 static void test_the_port_goes_up_and_down(void **state)
 {
@@ -301,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_presets_in_all_sizes),
         cmocka_unit_test(test_each_ap_has_an_idr),
         cmocka_unit_test(test_the_port_goes_up_and_down),
+        cmocka_unit_test(test_c42_accesses_of_64_bits),
         cmocka_unit_test(test_time_passes_with_each_access),
     };
     return cmocka_run_group_tests_name("link-dry", tests, set_up, tear_down);

@@ -834,6 +834,58 @@ static void test_the_wire_log_has_it(void **state)
     assert_non_null(strstr(text, " raw jtag 64 0x1 0 0x0 ok 0xffffffffffffffff\n"));
 }
 
+/* Accesses of 64 bits, as many as go on further lines. */
+static void test_c42_the_wire_log_has_64_bits(void **state)
+{
+    (void)state;
+    char path[] = "link_raw_log_XXXXXX", json[] = "link_raw_dry_XXXXXX", spec[40];
+    static uint64_t out[300], in[300];
+    struct diag d = DIAG_INIT;
+    static const char part[] = "{\"aps\":[{\"ap\":0,\"cfg\":4}]}";
+    int fd = mkstemp(json);
+    assert_int_equal(write(fd, part, strlen(part)), (ssize_t)strlen(part));
+    close(fd);
+    assert_true(mkstemp(path) >= 0);
+    for (uint64_t i = 0; i < 300; i++)
+        out[i] = i * UINT64_C(0x0123456789ABCDEF);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        snprintf(spec, sizeof(spec), turn ? "replay:%s" : "dry:@%s", turn ? path : json);
+        struct host_clock *clock = host_clock_new_virtual();
+        struct link *link = turn ? link_replay_open(spec, clock, &d) : link_dry_open(spec, clock, &d);
+        assert_non_null(link);
+        if (!turn)
+            assert_int_equal(link_start_wire_log(link, path, &d), CORRAL_OK);
+        struct link_access a[] = {
+            {.op = LINK_MEM_WRITE, .size = 8, .address = 0x100, .count = 300, .data = out},
+            {.op = LINK_MEM_READ, .size = 8, .address = 0x100, .count = 300, .data = in},
+        };
+        memset(in, 0, sizeof(in));
+        if (link_execute(link, a, 2, &d) != CORRAL_OK)
+            fail_msg("%s", d.message);
+        assert_memory_equal(in, out, sizeof(in));
+        link_close(link);
+        host_clock_free(clock);
+    }
+    unlink(path);
+    unlink(json);
+}
+
+/* The board's APs have none, on whichever link, and nothing is sent. */
+static void test_c42_no_64_bits_on_the_board(void **state)
+{
+    (void)state;
+    for (enum kind k = SIM; k < KINDS; k++) {
+        struct bench b;
+        uint64_t v = 0;
+        struct link_access a = {.op = LINK_MEM_READ, .size = 8, .address = SRAM, .count = 1, .data = &v};
+        open_bench(&b, k);
+        assert_int_equal(link_execute(b.link, &a, 1, &b.d), CORRAL_ERR_UNSUPPORTED);
+        assert_string_equal(b.d.message, "access port 0 has no 64-bit accesses");
+        check_memory(&b, 1);
+        close_bench(&b);
+    }
+}
+
 #define HEADER "corral-wire-log 1 mem+dap+pins+swj virtual 1000 test\n"
 
 static void test_replays_that_differ(void **state)
@@ -909,6 +961,8 @@ int main(void)
         cmocka_unit_test(test_dry_pins_read_as_they_were_driven),
         cmocka_unit_test(test_the_wire_log_has_it),
         cmocka_unit_test(test_replays_that_differ),
+        cmocka_unit_test(test_c42_the_wire_log_has_64_bits),
+        cmocka_unit_test(test_c42_no_64_bits_on_the_board),
     };
     return cmocka_run_group_tests_name("link-raw", tests, NULL, NULL);
 }

@@ -28,6 +28,9 @@ struct port {
     unsigned transfers, aborts, drw_reads, banked;
     unsigned waits; /* so many WAITs to come; UINT_MAX = for ever, until DAPABORT */
     bool dead;
+    bool doubles; /* an AXI port with 64-bit data */
+    bool second;  /* of the two halves of one access */
+    uint32_t low;
 };
 
 static uint32_t word_at(const struct port *p, uint32_t address)
@@ -35,6 +38,27 @@ static uint32_t word_at(const struct port *p, uint32_t address)
     uint32_t v;
     memcpy(&v, &p->mem[(address & ~3u) - MEM_BASE], 4);
     return v;
+}
+
+/* Half of a 64-bit access through AP n: it goes to the bus with its first half read, its second half written.
+ */
+static bool double_drw(struct port *p, unsigned n, bool read, uint32_t *value)
+{
+    uint32_t at = p->tar[n];
+    bool ok = at >= MEM_BASE && at + 8 <= MEM_BASE + MEM_SIZE && !(at < BAD + 4 && at + 8 > BAD);
+    bool second = p->second;
+    if (at % 8 != 0)
+        return false;
+    p->second = !second;
+    if (read && ok)
+        *value = word_at(p, at + (second ? 4 : 0));
+    else if (!read && !second)
+        p->low = *value;
+    else if (!read && ok) {
+        memcpy(&p->mem[at - MEM_BASE], &p->low, 4);
+        memcpy(&p->mem[at + 4 - MEM_BASE], value, 4);
+    }
+    return ok || (!read && !second);
 }
 
 /* DRW through AP n; false = bus error. */
@@ -74,7 +98,7 @@ static bool access_ap(struct port *p, bool read, uint32_t reg, uint32_t *value)
         return true;
     case 0x0C:
         p->drw_reads += read;
-        return drw(p, n, read, value);
+        return (p->csw[n] & 7) == 3 ? double_drw(p, n, read, value) : drw(p, n, read, value);
     case 0x10:
     case 0x14:
     case 0x18:
@@ -86,9 +110,13 @@ static bool access_ap(struct port *p, bool read, uint32_t reg, uint32_t *value)
         p->banked++;
         return ok;
     }
+    case 0xF4:
+        if (read)
+            *value = p->doubles ? 4 : 0;
+        return true;
     case 0xFC:
         if (read)
-            *value = 0x24770011;
+            *value = p->doubles ? 0x14770004 : 0x24770011;
         return true;
     default:
         if (read)
@@ -524,6 +552,58 @@ static void test_what_others_did_to_the_port_is_forgotten_on_request(void **stat
     close_bench(&b);
 }
 
+/* 64 bits in one access where CFG.LD says so, else none; the narrower ones work beside it. */
+static void test_c42_accesses_of_64_bits(void **state)
+{
+    (void)state;
+    FOR_BOTH(posted)
+    {
+        struct bench b;
+        struct diag d = DIAG_INIT;
+        uint64_t values[3] = {UINT64_C(0x1122334455667788), UINT64_C(0x99AABBCCDDEEFF00), 3}, back[3] = {0};
+        uint32_t v = 0;
+        struct link_access w = {
+            .op = LINK_MEM_WRITE, .size = 8, .address = MEM_BASE + 0x3F8, .count = 3, .data = values};
+        struct link_access r = w;
+        r.op = LINK_MEM_READ;
+        r.data = back;
+        open_bench(&b, posted);
+        assert_int_equal(link_execute(b.link, &w, 1, &d), CORRAL_ERR_UNSUPPORTED);
+        assert_string_equal(d.message, "access port 0 has no 64-bit accesses");
+        assert_int_equal(w.done, 0);
+        assert_int_equal(b.port.drw_reads, 0);
+        close_bench(&b);
+
+        open_bench(&b, posted);
+        b.port.doubles = true;
+        assert_int_equal(link_execute(b.link, &w, 1, &d), CORRAL_OK);
+        assert_int_equal(w.done, 3);
+        assert_memory_equal(&b.port.mem[0x3F8], values, sizeof(values));
+        assert_int_equal(link_read32(b.link, 0, MEM_BASE + 0x3FC, &v, &d), CORRAL_OK);
+        assert_int_equal(v, 0x11223344);
+        assert_int_equal(link_execute(b.link, &r, 1, &d), CORRAL_OK);
+        assert_memory_equal(back, values, sizeof(values));
+        assert_int_equal(b.port.csw[0] & ~0x37u, 0x23000040); /* what is not ours is kept */
+        w.address = MEM_BASE + 4;
+        assert_int_equal(link_execute(b.link, &w, 1, &d), CORRAL_ERR_USAGE); /* not aligned */
+        /* An error is that element's, seen at once; the next access works. */
+        w.address = BAD - 8;
+        assert_int_equal(link_execute(b.link, &w, 1, &d), CORRAL_ERR_LINK_FAULT);
+        assert_int_equal(w.status, CORRAL_ERR_LINK_FAULT);
+        assert_int_equal(w.done, 1);
+        b.port.second = false;
+        r.address = BAD - 8;
+        back[1] = 5;
+        assert_int_equal(link_execute(b.link, &r, 1, &d), CORRAL_ERR_LINK_FAULT);
+        assert_int_equal(r.done, 1);
+        assert_int_equal(back[1], 5);
+        b.port.second = false;
+        assert_int_equal(link_read32(b.link, 0, BAD - 8, &v, &d), CORRAL_OK);
+        assert_int_equal(v, 0x55667788);
+        close_bench(&b);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -542,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_is_refused_before_any_transfer),
         cmocka_unit_test(test_b12_nothing_above_4_gib_without_large_addresses),
         cmocka_unit_test(test_what_others_did_to_the_port_is_forgotten_on_request),
+        cmocka_unit_test(test_c42_accesses_of_64_bits),
     };
     return cmocka_run_group_tests_name("link-mem-ap", tests, NULL, NULL);
 }
