@@ -18,6 +18,8 @@
 static const char *shown(const char *text, char out[48])
 {
     text_escape((const uint8_t *)text, strlen(text), out, 48);
+    for (char *tab = out; (tab = strchr(tab, '\t')) != NULL;) /* which escaping leaves alone */
+        *tab = ' ';
     return out;
 }
 
@@ -97,7 +99,7 @@ bool pack_cbuild_text(struct pack_cbuild_reading *r, const struct yaml_tree_node
     if (value->size >= size)
         return pack_mistake(r->file, value->line, r->d, "%s is too long; expected at most %zu characters",
                             key, size - 1);
-    if (text_escape((const uint8_t *)value->text, value->size, out, size) != value->size)
+    if (text_escape((const uint8_t *)value->text, value->size, out, size) != value->size || strchr(out, '\t'))
         return pack_mistake(r->file, value->line, r->d,
                             "%s has a character that is not printable; expected one line of text", key);
     return true;

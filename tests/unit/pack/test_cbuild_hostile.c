@@ -201,6 +201,9 @@ static void test_bytes_that_are_no_text(void **state)
     expect_refused(RUN "  board: \xF8\x88\x80\x80\x80\n", "expected UTF-8 text");
     expect_refused(RUN "  output:\n    - file: \"a\\u202Eb\"\n",
                    ":4: file has a character that is not printabl");
+    expect_refused(RUN "  debugger:\n    start-pname: \"a\\tb\"\n",
+                   ":4: start-pname has a character that is");
+    expect_refused(RUN "  debugger: {protocol: \"a\\tb\\nc\"}\n", ":3: protocol is 'a b\\nc'");
     expect_refused(RUN "\tx: 1\n", ":3: a tab in the indentation; expected spaces");
     /* UTF-16 is YAML, but no tool writes it: what is shown of lines would be wrong. */
     static const char wide[] = "\xFF\xFE"
