@@ -111,14 +111,13 @@ bool group_channels(const struct group *g, int *halt, int *restart);
  * one steps or some run, mending after a reset (by set_up again).
  *
  * Run control. stop, acknowledge and start are looked after: what they did not do is done our own way, and a
- * remark says so. A start that nobody, or nobody but its own member, left debug state by is not used again
- * until sync is turned on anew. Mechanism of a member, and in events: `sequence` where its CTI was set up by
- * them; a run that was made without `start` is `cti`.
+ * remark says so. Each may answer CORRAL_ERR_UNSUPPORTED without having done anything: the member has none of
+ * that name, and no remark is made. A start that nobody, or nobody but its own member, left debug state by is
+ * not used again until sync is turned on anew. Mechanism of a member, and in events: `sequence` where its CTI
+ * was set up by them; a run that was made without `start` is `cti`.
  */
 struct group_sequences {
     void *ctx;
-    /* start, stop and acknowledge may answer CORRAL_ERR_UNSUPPORTED without having done anything: the member
-     * has no such sequence, and it is done our own way. */
     bool (*has)(void *ctx, size_t core); /* false: this member has none. NULL = all have them */
     /* DebugCoreSetup: of each member with `has`, once more where reading back shows that it did not hold.
      * NULL: CTIs are set up our own way. */
