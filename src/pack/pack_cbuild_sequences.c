@@ -85,9 +85,9 @@ static bool read_atomic(struct pack_cbuild_reading *r, const struct yaml_tree_no
            pack_cbuild_wrong(r, node, "no value: \"atomic:\" alone");
 }
 
+/* Blocks stand within blocks: the depth of the tree bounds that of the recursion. */
 static bool take_blocks(struct pack_cbuild_reading *r, const struct yaml_tree_node *list);
 
-/* NOLINTNEXTLINE(misc-no-recursion): blocks stand within blocks; yaml_tree bounds the depth. */
 static bool take_block(struct pack_cbuild_reading *r, const struct yaml_tree_node *block)
 {
     const struct yaml_tree_node *blocks, *execute, *parts[3];
@@ -111,7 +111,6 @@ static bool take_block(struct pack_cbuild_reading *r, const struct yaml_tree_nod
     return !control || sequence_set_end_control(r->device->set, r->d) == CORRAL_OK || refused(r, block->line);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see take_block. */
 static bool take_blocks(struct pack_cbuild_reading *r, const struct yaml_tree_node *list)
 {
     for (const struct yaml_tree_node *block = list->first; block; block = block->next)

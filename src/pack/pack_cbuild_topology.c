@@ -68,7 +68,6 @@ static bool read_ap(struct pack_cbuild_reading *r, const struct yaml_tree_node *
 }
 
 /* The depth of the tree bounds that of the recursion. */
-/* NOLINTNEXTLINE(misc-no-recursion): access ports stand within access ports; yaml_tree bounds the depth. */
 static bool take_aps(struct pack_cbuild_reading *r, const struct yaml_tree_node *holder, uint32_t dp,
                      const uint32_t *parent)
 {
