@@ -297,12 +297,12 @@ class Run:
                 self.parsed[key] = Parser(e.get(word) + ";").statements()[0]
             return self.value(self.parsed[key]) != 0
 
+        start, limit, late = self.link.now, int(e.get("timeout", "0"), 0), False
         if e.get("if") is not None and not holds("if"):
             return
         if e.get("while") is None:
             self.children(e)
             return
-        start, limit, late = self.link.now, int(e.get("timeout", "0"), 0), False
         while holds("while") and not late:
             self.children(e)
             late = limit and self.link.now - start >= limit

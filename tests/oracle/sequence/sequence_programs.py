@@ -134,6 +134,11 @@ class Maker:
                 self.wire()
         self.put("</block>")
 
+    def show(self, names):
+        """What the last of the variables hold is to be seen."""
+        for n in names[-4:]:
+            self.put(f"<block>Write32(0x{self.random.choice(ADDRESSES):X}, {n} ^ ({n} &gt;&gt; 32));</block>")
+
     def control(self, depth):
         kept, indent = list(self.names), self.indent
         kind = self.random.random()
@@ -154,9 +159,11 @@ class Maker:
                 words["timeout"] = str(self.pick(0, 1, 10, 15, 30, 60, 1000))
             if kind < 0.6:
                 words["if"] = self.expression(2)
+        outside = set(self.own())
         self.put("<control " + " ".join(f"{k}={quoteattr(v)}" for k, v in words.items()) + ">")
         self.indent += "  "
         self.body(depth + 1)
+        self.show([n for n in self.own() if n not in outside])
         self.indent, self.names = indent, kept
         self.put("</control>")
 
@@ -175,6 +182,7 @@ class Maker:
         if self.random.random() < 0.8:  # else it may well end early
             self.put("<block>__errorcontrol = 1;</block>")
         self.body(0)
+        self.show(self.own())
         self.put("</sequence>")
         return "\n".join(self.lines)
 
