@@ -94,12 +94,13 @@ static enum corral_err list_device(const struct cli *cli, struct pack_target *t,
     enum corral_err err = CORRAL_OK;
     t->device = pack_describe(t->file, name, &t->problems, d);
     t->program = t->device ? pack_compile(t->device, &t->problems, d) : NULL;
-    if (!t->program)
-        err = d->code;
-    if (!err)
+    if (t->device && t->program) {
         err = check_core(t, r->core, d);
-    if (!err)
-        add_device(groups, t->device->name, all_sequences(t, r->core));
+        if (!err)
+            add_device(groups, t->device->name, all_sequences(t, r->core));
+    } else {
+        err = d->code;
+    }
     if (t->problems.errors && r->device)
         pack_target_tell(cli, t, NULL);
     sequence_problems_clear(&t->problems);

@@ -19,9 +19,9 @@ unsigned render_sequence_width(FILE *out); /* of the terminal that `out` is; 0 =
 
 /* One access of --trace: text for people, or a JSON line. A sink for the bus. NULL when memory is out. */
 struct sink *render_sequence_trace(FILE *out, bool json);
-void render_sequence_access(FILE *out, const struct event_access *access);
+void render_sequence_access(FILE *out, const struct event_access *a);
 
 /* One sequence has ended. */
-void render_sequence_summary(FILE *out, bool json, const char *name, const struct sequence_result *result);
+void render_sequence_summary(FILE *out, bool json, const char *name, const struct sequence_result *r);
 
 #endif

@@ -336,6 +336,38 @@ def test_launch_and_tasks_are_printed(corral):
     check_launch(json.loads(parts[2]), json.loads(parts[4]))
 
 
+def launched(corral, *args):
+    r = corral("--json", *args)
+    assert r.code == 0, (args, r.code, r.err)
+    j = json.loads(r.out)
+    return j["launch"], j["tasks"]
+
+
+def test_what_is_printed_is_what_was_asked_for(corral):
+    launch_file(corral)
+    base = ["serve", "--cbuild-run", NAME]
+    launch, tasks = launched(corral, "--link", "jtag:localhost:9824", "--clock", "1000000", *base, "--sync", "--profile", "127.0.0.1:5100",
+                             "--on-detach=resume", "--print-launch")
+    start, other = launch["configurations"]
+    words = ["--link", "jtag:localhost:9824", "--clock", "1000000", *base, "--sync", "--profile", "127.0.0.1:5100", "--on-detach=resume"]
+    assert start["request"] == "launch" and start["target"]["serverParameters"] == words, start
+    assert other["request"] == "attach" and (start["target"]["port"], other["target"]["port"]) == ("4001", "4002")
+    assert tasks["tasks"][0]["args"] == words
+    launch, _ = launched(corral, *base, "--gdb-port", "5000", "--print-launch")
+    assert [c["target"]["port"] for c in launch["configurations"]] == ["5000", "5001"]
+    launch, _ = launched(corral, *base, "--core", "M4", "--print-launch")
+    assert [c["target"]["port"] for c in launch["configurations"]] == ["4002"], launch
+    pf.write(corral, "cores.yml", "link: sim\ncores:\n  - name: big\n    ap: 0\n  - name: small\n    ap: 1\n")
+    launch, tasks = launched(corral, "--target", "cores.yml", "serve", "--print-launch")
+    assert ["big" in launch["configurations"][0]["name"], "small" in launch["configurations"][1]["name"]] == [True, True]
+    launch, _ = launched(corral, "--target", "cores.yml", *base, "--print-launch")
+    assert "big" in launch["configurations"][0]["name"] and launch["configurations"][0]["target"]["port"] == "4001", launch
+    assert refused(corral, 2, "serve", "--print-launch")["hint"]
+    assert "--gdb-port 0" in refused(corral, 2, *base, "--gdb-port", "0", "--print-launch")["message"]
+    refused(corral, 2, *base, "--gdb-port", "65535", "--print-launch")
+    refused(corral, 2, *base, "--core", "M9", "--print-launch")
+
+
 def test_launch_and_tasks_are_written_both_or_none(corral):
     launch_file(corral)
     args = ["serve", "--cbuild-run", NAME]
