@@ -7,6 +7,8 @@
  */
 #include "event/event_json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,14 +114,39 @@ static void add_halt(struct event_json *j, const struct event_halt *halt)
     add_cores(j, halt, true);
 }
 
+/* Every bit of a word counts: what jansson's integers cannot hold is text here, and event_to_json_line takes
+ * its quotes off. */
+static void set_word(struct event_json *j, const char *key, uint64_t value)
+{
+    char digits[24];
+    if (value <= INT64_MAX) {
+        event_json_uint(j, key, value);
+        return;
+    }
+    snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    event_json_text(j, key, digits);
+}
+
+/* "KEY":"123" becomes "KEY":123. */
+static void unquote(char *line, const char *key)
+{
+    char *at = strstr(line, key);
+    char *end = at ? strchr(at + strlen(key) + 1, '"') : NULL;
+    if (!end || at[strlen(key)] != '"')
+        return;
+    at += strlen(key);
+    memmove(at, at + 1, (size_t)(end - at - 1));
+    memmove(end - 1, end + 1, strlen(end + 1) + 1);
+}
+
 static void add_access(struct event_json *j, const struct event_access *access)
 {
     event_json_text(j, "op", access->write ? "write" : "read");
     event_json_text(j, "space", access->space ? access->space : "mem");
     event_json_uint(j, "ap", access->ap);
-    event_json_uint(j, "address", access->address);
+    set_word(j, "address", access->address);
     event_json_uint(j, "size", access->size);
-    event_json_uint(j, "value", access->value);
+    set_word(j, "value", access->value);
 }
 
 static void add_payload(struct event_json *j, const struct event *e)
@@ -209,5 +236,9 @@ char *event_to_json_line(const struct event *event)
     json_t *object = event_to_json(event);
     char *line = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
+    if (line && event->kind == EVENT_ACCESS) { /* it has no text of others in front of them */
+        unquote(line, "\"address\":");
+        unquote(line, "\"value\":");
+    }
     return line;
 }

@@ -253,7 +253,7 @@ struct pack_device *pack_describe(struct pack_file *file, const char *name,
     device->file = file;
     device->swj = true;
     bool ok =
-        sequence_set_add_file(device->set, file->name, file->bytes, file->size, &number, d) == CORRAL_OK &&
+        sequence_set_lend_file(device->set, file->name, file->bytes, file->size, &number, d) == CORRAL_OK &&
         number == PACK_DESCRIPTION;
     problems = problems ? problems : &none;
     if (ok)

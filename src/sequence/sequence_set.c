@@ -50,7 +50,7 @@ void sequence_set_free(struct sequence_set *set)
         return;
     for (size_t i = 0; i < set->file_count; i++) {
         free(set->files[i].name);
-        free(set->files[i].bytes);
+        free(set->files[i].own);
         free(set->files[i].lines);
     }
     for (size_t i = 0; i < set->sequence_count; i++) {
@@ -114,8 +114,9 @@ static char *safe_copy(const char *text, size_t size)
     return copy;
 }
 
-enum corral_err sequence_set_add_file(struct sequence_set *set, const char *name, const char *bytes,
-                                      size_t size, unsigned *file, struct diag *d)
+/* `bytes` are the caller's, or with `copy` the set gets its own. */
+static enum corral_err take_file(struct sequence_set *set, const char *name, const char *bytes, size_t size,
+                                 bool copy, unsigned *file, struct diag *d)
 {
     if (set->file_count >= MAX_FILES)
         return diag_set(d, CORRAL_ERR_LIMIT, "more than %d files with debug sequences", MAX_FILES);
@@ -127,23 +128,33 @@ enum corral_err sequence_set_add_file(struct sequence_set *set, const char *name
         return out_of_memory(d);
     set->files = files;
     struct store_file one = {.name = safe_copy(name, strlen(name))};
-    if (one.name && bytes) {
-        one.bytes = malloc(size + 1);
-        if (one.bytes) {
-            memcpy(one.bytes, bytes, size);
-            one.bytes[size] = '\0';
-            one.size = size;
-        }
+    if (bytes && copy && (one.own = malloc(size + 1))) {
+        memcpy(one.own, bytes, size);
+        one.own[size] = '\0';
     }
-    if (!one.name || (bytes && (!one.bytes || !find_lines(&one)))) {
+    if (!one.name || (bytes && copy && !one.own)) {
         free(one.name);
-        free(one.bytes);
+        free(one.own);
         return out_of_memory(d);
     }
+    one.bytes = copy ? one.own : bytes;
+    one.size = bytes ? size : 0;
     set->files[set->file_count++] = one;
     set->file_bytes += one.size;
     *file = (unsigned)set->file_count;
     return CORRAL_OK;
+}
+
+enum corral_err sequence_set_add_file(struct sequence_set *set, const char *name, const char *bytes,
+                                      size_t size, unsigned *file, struct diag *d)
+{
+    return take_file(set, name, bytes, size, true, file, d);
+}
+
+enum corral_err sequence_set_lend_file(struct sequence_set *set, const char *name, const char *bytes,
+                                       size_t size, unsigned *file, struct diag *d)
+{
+    return take_file(set, name, bytes, size, false, file, d);
 }
 
 const char *sequence_set_file_name(const struct sequence_set *set, unsigned file)
@@ -158,8 +169,8 @@ bool sequence_set_line(const struct sequence_set *set, unsigned file, unsigned l
 {
     if (file < 1 || file > set->file_count || line < 1)
         return false;
-    const struct store_file *f = &set->files[file - 1];
-    if (!f->bytes || line > f->line_count)
+    struct store_file *f = &set->files[file - 1];
+    if (!f->bytes || (!f->lines && !find_lines(f)) || line > f->line_count)
         return false;
     size_t begin = f->lines[line - 1];
     size_t end = line < f->line_count ? f->lines[line] - 1 : f->size;

@@ -4,7 +4,8 @@
  * sequence.h compiles. CMSIS debug sequences: cross-trigger sheet 4.1 (elements, inheritance), 4.4, 4.5.
  *
  * Texts are those of the language, XML entities and YAML indentation gone; marks say where they stand in the
- * file, so that a mistake can be shown there. The set copies all that it is given.
+ * file, so that a mistake can be shown there. The set copies all that it is given, but for files that it is
+ * lent.
  */
 #ifndef CORRAL_SEQUENCE_SEQUENCE_SET_H
 #define CORRAL_SEQUENCE_SEQUENCE_SET_H
@@ -50,6 +51,9 @@ void sequence_set_free(struct sequence_set *set);
 /* A file, for its name and lines in messages; `bytes` may be NULL. CORRAL_ERR_LIMIT when it is too large. */
 enum corral_err sequence_set_add_file(struct sequence_set *set, const char *name, const char *bytes,
                                       size_t size, unsigned *file, struct diag *d);
+/* The same without a copy: `bytes` must outlive the set. */
+enum corral_err sequence_set_lend_file(struct sequence_set *set, const char *name, const char *bytes,
+                                       size_t size, unsigned *file, struct diag *d);
 const char *sequence_set_file_name(const struct sequence_set *set, unsigned file); /* "" = none such */
 /* Line `line` without its end, not terminated; false when it is not there. */
 bool sequence_set_line(const struct sequence_set *set, unsigned file, unsigned line, const char **bytes,

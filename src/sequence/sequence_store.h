@@ -41,9 +41,10 @@ struct store_variables {
 
 struct store_file {
     char *name;
-    char *bytes; /* NULL = not kept */
+    const char *bytes; /* NULL = not kept */
+    char *own;         /* the same where they are the set's, else NULL */
     size_t size;
-    size_t *lines; /* offset of each line's first byte */
+    size_t *lines; /* offset of each line's first byte; found when the first one is asked for */
     size_t line_count;
 };
 

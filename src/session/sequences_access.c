@@ -279,5 +279,10 @@ enum corral_err sequences_access(void *ctx, struct sequence_access *list, size_t
         err = do_all(s, list, aps, count, done, d);
     if (aps != few)
         free(aps);
+    if (err == CORRAL_ERR_USAGE) { /* a number of the sequence's, not of who runs it */
+        err = CORRAL_ERR_SEQUENCE;
+        if (d)
+            d->code = err;
+    }
     return err;
 }
