@@ -69,7 +69,7 @@ struct cmsis_dap_peer {
     uint8_t swj_bits; /* of the last DAP_SWJ_Sequence, 0 = 256 */
     uint8_t swj[32];
     uint32_t selected; /* TARGETSEL that was written last */
-    uint32_t bank; /* DPBANKSEL of the JTAG-DP */
+    uint32_t bank;     /* DPBANKSEL of the JTAG-DP */
     uint8_t ir_length[16];
     unsigned ir_lengths;
     /* The chain. */
