@@ -26,13 +26,18 @@ class Pair:
 
     def __init__(self, corral, *args, link="sim"):
         self.parts = []
-        self.server = self.keep(Server(corral, *(args or ("--sync", "--run")), link=link))
-        self.a = self.keep(Gdb(ELF[0]))
-        self.b = self.keep(Gdb(ELF[1]))
-        self.a.connect(self.server.ports[0])
-        self.b.connect(self.server.ports[1])
-        self.eye = Raw(self.server.ports[0])
-        assert self.eye.ask("?")[:1] == b"T"
+        self.eye = None
+        try:
+            self.server = self.keep(Server(corral, *(args or ("--sync", "--run")), link=link))
+            self.a = self.keep(Gdb(ELF[0]))
+            self.b = self.keep(Gdb(ELF[1]))
+            self.a.connect(self.server.ports[0])
+            self.b.connect(self.server.ports[1])
+            self.eye = Raw(self.server.ports[0])
+            assert self.eye.ask("?")[:1] == b"T"
+        except BaseException:  # also where there is no gdb: who never got in is not let out
+            self.__exit__()
+            raise
 
     def keep(self, part):
         self.parts.append(part)
@@ -62,7 +67,8 @@ class Pair:
         return self
 
     def __exit__(self, *error):
-        self.eye.close()
+        if self.eye:
+            self.eye.close()
         for part in reversed(self.parts):
             part.__exit__()
 
