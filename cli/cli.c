@@ -87,6 +87,19 @@ int cli_help(const struct cli_command *command)
     return 0; /* that it could not be written is said where standard output is closed */
 }
 
+/* These commands take a description from a configuration only: who tries the option must learn that. */
+static bool is_in_configuration(const struct cli_command *command, const char *word)
+{
+    static const char *const options[] = {"--pack", "--device", "--cbuild-run"};
+    static const char *const commands[] = {"read", "write", "watch", "regs", "load", "cti"};
+    bool is_option = false, is_command = false;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        is_option |= strcmp(word, options[i]) == 0;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        is_command |= strcmp(command->name, commands[i]) == 0;
+    return is_option && is_command;
+}
+
 /* Options of every command are read before its name: who writes one behind it must be told so. */
 static int unknown_option(const struct cli *cli, const struct cli_command *command, const char *word)
 {
@@ -99,6 +112,11 @@ static int unknown_option(const struct cli *cli, const struct cli_command *comma
             continue;
         diag_set(&d, CORRAL_ERR_USAGE, "%s: %s goes before the command", command->name, general[i]);
         diag_hint(&d, "corral %s ... %s ...", general[i], command->name);
+        return cli_fail(cli, &d);
+    }
+    if (is_in_configuration(command, word)) {
+        diag_set(&d, CORRAL_ERR_USAGE, "%s: %s is no option of this command", command->name, word);
+        diag_hint(&d, "%s: in a corral.yml is for this command, too: see corral.yml(5)", word + 2);
         return cli_fail(cli, &d);
     }
     return cli_usage(cli, command, "%s: option '%s' is unknown or takes no value", command->name, word);

@@ -74,7 +74,8 @@ const struct cli_command cmd_sync_check = {
     .name = "sync-check",
     .summary = "what cross triggering can do on this target, with proof",
     .help =
-        "Usage: corral [--link LINK] [--json] sync-check [--rounds N] [--pack FILE [--device D]]\n"
+        "Usage: corral [--link LINK] [--json] sync-check [--rounds N]\n"
+        "                   [--pack FILE [--device D] | --cbuild-run FILE]\n"
         "\n"
         "Looks at every core and its cross trigger interface, and tries them: which share channels, whether\n"
         "HALTED is a pulse or a level, whether each core can be started by its restart output. Then it\n"

@@ -31,6 +31,8 @@ static enum corral_err failed(struct diag *d, const char *path, int error)
     diag_set(d, CORRAL_ERR_IO, "%.200s: %s", path, strerror(error));
     if (error == EEXIST)
         diag_hint(d, "it is left as it is: print without a folder, and put in what is missing");
+    if (error == ENOENT)
+        diag_hint(d, "the folder is made by nobody: mkdir -p it first");
     return CORRAL_ERR_IO;
 }
 

@@ -222,6 +222,31 @@ def test_by_the_descriptions_own_sequences(corral):
         assert before == after
 
 
+def test_the_manuals_pack_stops_and_starts_both_cores(corral):
+    """corral-pack(5)'s own PDSC, as it is printed there."""
+    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(top, "docs/man/corral-pack.5"), encoding="utf-8") as f:
+        found = re.search(r"^<package.*?^</package>\n", f.read(), re.M | re.S)
+    assert found
+    pf.write(corral, "my.pdsc", found.group(0))
+    checked = event(corral, "sequence", "check", "my.pdsc", quiet=False)
+    assert checked["errors"] == 0 and checked["warnings"] == 0, checked
+    with live_board.Board(corral, "jtag") as board:
+        for command, kind in (("halt", "halt"), ("run", "run")):
+            e = event(corral, "--link", board.words, command, "--sync", "--pack", "my.pdsc")
+            assert e["kind"] == kind and e["mechanism"] == "sequence", e
+            assert [c["name"] for c in e["cores"]] == ["CM7", "CM4"], e
+
+
+def test_commands_without_the_option_say_where_else(corral):
+    pf.write(corral, "one.pdsc", pf.pdsc(pf.ONE_CORE))
+    for words in (["regs"], ["cti", "show"], ["load", "x.elf"], ["read", "0x20000000"], ["write", "0x20000000", "1"], ["watch", "x"]):
+        for option in ("--pack", "--cbuild-run", "--device"):
+            e = refused(corral, 2, *words, option, "one.pdsc")
+            assert option in e["message"] and f"{option[2:]}: in a corral.yml" in e["hint"], (words, e)
+    assert "corral.yml" not in refused(corral, 2, "scan", "--pack", "one.pdsc")["hint"]
+
+
 def test_what_a_description_says_wrong_is_told(corral):
     write(corral, "", """  debug-sequences:
     - name: DebugDeviceUnlock
@@ -388,7 +413,7 @@ def test_launch_and_tasks_are_written_both_or_none(corral):
             assert f.read() == "mine"
         os.remove(corral.path(f"ide/{kept}"))
         assert corral(*args, "--print-launch=ide").code == 0
-    refused(corral, 1, *args, "--print-launch=nowhere/at/all")
+    assert "mkdir" in refused(corral, 1, *args, "--print-launch=nowhere/at/all")["hint"]
     refused(corral, 1, *args, "--print-launch=/dev/full")
     with open("/dev/full", "wb") as full:
         p = subprocess.run([corral.exe, *args, "--print-launch"], cwd=corral.cwd, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
