@@ -206,6 +206,9 @@ int check_sequences(const struct cli *cli, const struct sequence_request *r)
         tell_all(&c, NULL, &c.t.problems); /* of a file without a device */
         show_counts(&c, r);
     }
+    /* Exit code 1 alone would read as mistakes that were shown. */
+    if (!err && c.errors)
+        err = cli_close_stdout(&d);
     int exit_code = err ? cli_fail(cli, &d) : c.errors ? 1 : 0;
     pack_target_close(&c.t);
     json_decref(c.problems);
