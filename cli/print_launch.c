@@ -239,6 +239,9 @@ static enum corral_err make_texts(const struct cli *cli, const struct launch_req
         fits = add_general(&load, cli, clock) && add(&load, "load");
     if (!fits)
         return diag_set(d, CORRAL_ERR_LIMIT, "--print-launch: the command line has too many words");
+    const char *cbuild_run = r->pack->cbuild_run;
+    if (!cbuild_run && !r->pack->pack && config)
+        cbuild_run = config->cbuild_run;
     struct launch_options o = {.name = device ? device->name : NULL,
                                .server = server.list,
                                .server_count = server.count,
@@ -247,7 +250,8 @@ static enum corral_err make_texts(const struct cli *cli, const struct launch_req
                                .cores = cores,
                                .core_count = c.count,
                                .start = c.start,
-                               .host = r->address};
+                               .host = r->address,
+                               .cbuild_run = cbuild_run};
     return launch_make(&o, launch, tasks, d);
 }
 

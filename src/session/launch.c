@@ -84,6 +84,8 @@ static enum corral_err check(const struct launch_options *o, struct diag *d)
         err = check_words(o->load, o->load_count, d);
     for (size_t i = 0; i < o->core_count && !err; i++)
         err = check_core(o, i, d);
+    if (!err && o->cbuild_run)
+        err = check_foreign(o->cbuild_run, "the path", SIZE_MAX, d);
     return err || !o->name ? err : check_foreign(o->name, "the name", NAME_MOST, d);
 }
 
@@ -151,6 +153,19 @@ static json_t *target_of(const struct launch_options *o, size_t i)
     return NULL;
 }
 
+/* CMSIS-Debugger finds a core's SVD file and component views by it. Its extension knows no folder but ours.
+ */
+static bool put_cmsis(const struct launch_options *o, json_t *configuration)
+{
+    const char *path = o->cbuild_run, *folder = o->cwd ? o->cwd : "${workspaceFolder}";
+    if (!path)
+        return true;
+    json_t *file = path[0] == '/' ? json_string(path) : json_sprintf("%s/%s", folder, path);
+    json_t *cmsis = json_object();
+    bool ok = put(cmsis, "cbuildRunFile", file);
+    return put(configuration, "cmsis", cmsis) && ok;
+}
+
 static json_t *configuration_of(const struct launch_options *o, size_t i)
 {
     /* gdb tries again meanwhile: a server that has a probe to open takes its time. */
@@ -166,7 +181,7 @@ static json_t *configuration_of(const struct launch_options *o, size_t i)
     /* Without a program the editor is not to ask for one: memory can be looked at all the same. */
     bool ok = put(c, "name", json_string(name)) && put(c, "type", json_string("gdbtarget")) &&
               put(c, "request", json_string(starts ? "launch" : "attach")) && put(c, "cwd", cwd_of(o)) &&
-              put(c, "program", json_string(core->elf ? core->elf : "")) &&
+              put(c, "program", json_string(core->elf ? core->elf : "")) && put_cmsis(o, c) &&
               put(c, "gdb", json_string(o->gdb ? o->gdb : "gdb-multiarch")) &&
               put(c, "auxiliaryGdb", json_true()) && put(c, "preConnectCommands", list_of(before, 2));
     /* One core's reset is that of all: only the start core's session begins with it. */

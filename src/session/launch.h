@@ -31,10 +31,11 @@ struct launch_options {
     size_t load_count;         /* 0 = no task loads anything */
     const struct launch_core *cores;
     size_t core_count;
-    size_t start;     /* the core that the server comes with */
-    const char *host; /* where gdb finds the server; NULL = "localhost" */
-    const char *gdb;  /* NULL = "gdb-multiarch" */
-    const char *cwd;  /* of gdb, server and loader; NULL = "${workspaceFolder}" */
+    size_t start;           /* the core that the server comes with */
+    const char *host;       /* where gdb finds the server; NULL = "localhost" */
+    const char *gdb;        /* NULL = "gdb-multiarch" */
+    const char *cwd;        /* of gdb, server and loader; NULL = "${workspaceFolder}" */
+    const char *cbuild_run; /* the project's file, for the editor's own views; NULL = none */
 };
 
 #define LAUNCH_MAX_CORES 64

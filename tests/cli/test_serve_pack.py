@@ -346,6 +346,7 @@ def check_launch(launch, tasks):
     assert len(by) == len(launch["configurations"]) >= 2 and all(c["type"] == "gdbtarget" for c in by.values()), launch
     assert all(set(c["configurations"]) <= set(by) for c in launch["compounds"]) and launch["compounds"], launch
     text = json.dumps(launch)
+    assert all(c["cmsis"]["cbuildRunFile"] == "${workspaceFolder}/" + NAME for c in by.values()), launch
     assert "4001" in text and "4002" in text and "m7.axf" in text and "m4.axf" in text
     assert any("--cbuild-run" in json.dumps(t) for t in tasks["tasks"]), tasks
 

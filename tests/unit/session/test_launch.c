@@ -126,6 +126,32 @@ static void test_the_start_core_launches_the_server(void **state)
     done(&m);
 }
 
+/* CMSIS-Debugger's key: each session has it, and a path that does not depend on where the editor was started.
+ */
+static void test_the_projects_file_is_named_to_the_editor(void **state)
+{
+    (void)state;
+    struct launch_options o = options_of_two();
+    struct made m = make(&o);
+    assert_null(json_object_get(configuration(&m, 0), "cmsis"));
+    done(&m);
+    static const char *const given[] = {"out/app.cbuild-run.yml", "/p/app.cbuild-run.yml"};
+    static const char *const shown[] = {"${workspaceFolder}/out/app.cbuild-run.yml", "/p/app.cbuild-run.yml"};
+    for (size_t i = 0; i < 2; i++) {
+        o.cbuild_run = given[i];
+        m = make(&o);
+        for (size_t core = 0; core < 2; core++) {
+            const json_t *cmsis = json_object_get(configuration(&m, core), "cmsis");
+            assert_string_equal(text_at(cmsis, "cbuildRunFile"), shown[i]);
+        }
+        done(&m);
+    }
+    o.cbuild_run = "${command:run}.yml";
+    struct diag d = DIAG_INIT;
+    char *launch = NULL, *tasks = NULL;
+    assert_int_equal(launch_make(&o, &launch, &tasks, &d), CORRAL_ERR_FORMAT);
+}
+
 static void test_the_others_attach_with_the_port_alone(void **state)
 {
     (void)state;
@@ -381,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_start_core_launches_the_server),
+        cmocka_unit_test(test_the_projects_file_is_named_to_the_editor),
         cmocka_unit_test(test_the_others_attach_with_the_port_alone),
         cmocka_unit_test(test_another_start_core),
         cmocka_unit_test(test_the_compound_has_all),
