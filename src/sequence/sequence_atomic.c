@@ -125,8 +125,8 @@ static bool send(struct sequence_state *s)
     a->done = a->done < a->count ? a->done : a->count - 1;
     const struct sequence_atomic_note *failed = &a->notes[a->done];
     /* Who cannot do it as one must not go on: that is no failing access (sheet 4.5). */
-    if (failed->controlled && err != CORRAL_ERR_UNSUPPORTED && err != CORRAL_ERR_LIMIT &&
-        sequence_passes(err))
+    if (failed->controlled && a->list[a->done].op != SEQUENCE_DELAY && err != CORRAL_ERR_UNSUPPORTED &&
+        err != CORRAL_ERR_LIMIT && sequence_passes(err))
         return true;
     if (s->d)
         *s->d = said;

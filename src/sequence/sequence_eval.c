@@ -73,11 +73,8 @@ static uint64_t variable(struct sequence_state *s, const struct sequence_node *n
 static bool divide(struct sequence_state *s, const struct sequence_node *node, enum sequence_op op,
                    uint64_t a, uint64_t b, uint64_t *value)
 {
-    if (b) {
-        *value = op == OP_DIV ? a / b : a % b;
+    if (sequence_operate(op, a, b, value))
         return true;
-    }
-    *value = 0;
     if (s->atomic.mode == MODE_COLLECT && s->atomic.unknown)
         return true; /* what is read will show */
     if (!(s->variables[VAR_ERRORCONTROL] & 1))
@@ -90,79 +87,17 @@ static bool divide(struct sequence_state *s, const struct sequence_node *node, e
 static bool combine(struct sequence_state *s, const struct sequence_node *node, enum sequence_op op,
                     uint64_t a, uint64_t b, uint64_t *value)
 {
-    switch (op) {
-    case OP_ADD:
-        *value = a + b;
-        break;
-    case OP_SUB:
-        *value = a - b;
-        break;
-    case OP_MUL:
-        *value = a * b;
-        break;
-    case OP_DIV:
-    case OP_MOD:
+    if (op == OP_DIV || op == OP_MOD)
         return divide(s, node, op, a, b, value);
-    case OP_AND:
-        *value = a & b;
-        break;
-    case OP_OR:
-        *value = a | b;
-        break;
-    case OP_XOR:
-        *value = a ^ b;
-        break;
-    case OP_SHL:
-        *value = b < 64 ? a << b : 0;
-        break;
-    case OP_SHR:
-        *value = b < 64 ? a >> b : 0;
-        break;
-    case OP_EQ:
-        *value = a == b;
-        break;
-    case OP_NE:
-        *value = a != b;
-        break;
-    case OP_LT:
-        *value = a < b;
-        break;
-    case OP_GT:
-        *value = a > b;
-        break;
-    case OP_LE:
-        *value = a <= b;
-        break;
-    case OP_GE:
-        *value = a >= b;
-        break;
-    default:
+    if (!sequence_operate(op, a, b, value))
         return sequence_fail(s, node->place, CORRAL_ERR_FAILED, "an operator that the interpreter lacks");
-    }
     return true;
 }
 
 static bool unary(struct sequence_state *s, const struct sequence_node *node, uint64_t *value)
 {
     uint64_t a;
-    if (!sequence_eval(s, node->a, &a))
-        return false;
-    switch (node->op) {
-    case OP_NOT:
-        *value = !a;
-        return true;
-    case OP_INVERT:
-        *value = ~a;
-        return true;
-    case OP_NEGATE:
-        *value = 0 - a;
-        return true;
-    case OP_PLUS:
-        *value = a;
-        return true;
-    default:
-        return sequence_fail(s, node->place, CORRAL_ERR_FAILED, "an operator that the interpreter lacks");
-    }
+    return sequence_eval(s, node->a, &a) && combine(s, node, node->op, a, 0, value);
 }
 
 /* Does it call a function, or assign? On the C stack it goes as deep as the expression: bounded like that. */

@@ -158,7 +158,8 @@ static bool perform(struct sequence_state *s, const struct sequence_node *node,
         return true;
     access->value = 0;
     s->variables[VAR_RESULT] = UINT64_MAX;
-    if ((s->variables[VAR_ERRORCONTROL] & 1) && sequence_passes(err))
+    /* A delay that may not be made is no failing access: what stands behind it counts on the time. */
+    if ((s->variables[VAR_ERRORCONTROL] & 1) && access->op != SEQUENCE_DELAY && sequence_passes(err))
         return true;
     if (s->d)
         *s->d = said;
@@ -192,6 +193,9 @@ static bool call_target(struct sequence_state *s, const struct sequence_node *no
     struct sequence_access access;
     bool unknown, well;
     if (!arguments(s, node, values, &unknown))
+        return false;
+    /* One expression may hold a million of them. */
+    if (!sequence_tick(s, node->place))
         return false;
     /* What is not known yet is refused for that, not for the 0 that stands for it. */
     if (unknown)

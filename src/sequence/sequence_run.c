@@ -4,7 +4,7 @@
  * (scope), 4.4 (if, while, timeout), 4.6 (what a call keeps), cases C19 to C25, C27. Must not know a function
  * by name: sequence_eval_calls.c does.
  *
- * Every way of going on passes sequence_tick: a statement, a round of a loop, a call.
+ * Every way of going on passes sequence_tick: a statement, a round of a loop, a call, an access.
  */
 #include "sequence/sequence_run.h"
 

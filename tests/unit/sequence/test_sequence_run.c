@@ -210,6 +210,27 @@ static void test_c20_the_time_over_all_ends_it(void **state)
     rig_free(r);
 }
 
+/* Many accesses of one expression: each looks at the stop flag and at the time. */
+static void test_c20_one_expression_does_not_outlast_the_run(void **state)
+{
+    char text[1024] = "__var x = 0", *at = text + strlen(text);
+    (void)state;
+    for (unsigned i = 0; i < 50; i++)
+        at += snprintf(at, sizeof(text) - (size_t)(at - text), " + Read32(0x10)");
+    strcpy(at, ";\n");
+    struct rig *r = rig_of(text);
+    r->stop_after = 5;
+    assert_int_equal(rig_run(r, "T"), CORRAL_ERR_INTERRUPTED);
+    assert_int_equal(r->calls, 5);
+    rig_free(r);
+    r = rig_of(text);
+    r->access_ns = NS_PER_MS;
+    r->run.timeout_ns = 5 * NS_PER_MS;
+    assert_int_equal(rig_run(r, "T"), CORRAL_ERR_TIMEOUT);
+    assert_int_equal(r->calls, 5);
+    rig_free(r);
+}
+
 static void test_c21_the_running_round_is_completed_and_the_condition_tested_once_more(void **state)
 {
     (void)state;
@@ -679,6 +700,7 @@ int main(void)
         cmocka_unit_test(test_c20_without_a_timeout_it_runs_until_it_is_stopped),
         cmocka_unit_test(test_c20_nothing_is_done_once_stopped),
         cmocka_unit_test(test_c20_the_time_over_all_ends_it),
+        cmocka_unit_test(test_c20_one_expression_does_not_outlast_the_run),
         cmocka_unit_test(test_c21_the_running_round_is_completed_and_the_condition_tested_once_more),
         cmocka_unit_test(test_c21_the_clock_starts_on_entry),
         cmocka_unit_test(test_c21_the_delay_idiom_takes_its_time),
