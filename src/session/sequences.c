@@ -5,6 +5,7 @@
  */
 #include "session/sequences.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,7 +258,21 @@ static enum corral_err set_up_port(struct sequences *s, struct link *link, struc
     return CORRAL_OK;
 }
 
-/* Once for each debug port: by its first processor. */
+bool sequences_any_dp(struct link *link)
+{
+    return strncmp(link_name(link), "dry", 3) == 0;
+}
+
+static void tell_out_of_reach(const struct sequences *s, struct link *link, uint64_t dp, uint64_t at)
+{
+    char sentence[200];
+    snprintf(sentence, sizeof(sentence),
+             "DebugPortStart of debug port %" PRIu64 " was not run: link '%.40s' is at debug port %" PRIu64,
+             dp, link_name(link), at);
+    say(s, SEQUENCE_WARN, sentence);
+}
+
+/* Once for each debug port, by its first processor: never twice on the one that the link is at (case C37). */
 static enum corral_err start_ports(struct sequences *s, struct link *link, struct diag *d)
 {
     const struct pack_device *device = s->o.device;
@@ -267,9 +282,13 @@ static enum corral_err start_ports(struct sequences *s, struct link *link, struc
         bool served = start && device->processors[i].dp == start->dp;
         for (size_t k = 0; k < i; k++)
             served |= device->processors[k].dp == device->processors[i].dp;
-        if (!served)
+        if (served)
+            continue;
+        if (sequences_any_dp(link))
             err =
                 run_usable_on(s, link, "DebugPortStart", &device->processors[i], device->processors[i].dp, d);
+        else
+            tell_out_of_reach(s, link, device->processors[i].dp, start ? start->dp : 0);
     }
     return err;
 }

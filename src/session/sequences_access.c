@@ -89,6 +89,26 @@ static void publish(const struct sequences *s, const struct sequence_access *a, 
     event_bus_publish(s->o.bus, &e);
 }
 
+/* The debug port that an access goes to: where access ports are declared, theirs counts for what goes through
+ * one (sheet 4.6). */
+static uint64_t dp_of(const struct sequences *s, const struct sequence_access *a)
+{
+    const struct pack_access_port *port = NULL;
+    if (a->port.by_id && a->port.id <= UINT32_MAX && (a->op == SEQUENCE_MEM || a->op == SEQUENCE_AP))
+        port = pack_access_port_of(s->o.device, (uint32_t)a->port.id);
+    return port ? port->dp : a->port.dp;
+}
+
+static enum corral_err check_dp(const struct sequences *s, const struct sequence_access *a, struct diag *d)
+{
+    uint64_t dp = dp_of(s, a);
+    if (dp == s->dp || sequences_any_dp(s->link))
+        return CORRAL_OK;
+    return diag_set(d, CORRAL_ERR_UNSUPPORTED,
+                    "debug port %" PRIu64 " cannot be reached over link '%s', which is at number %" PRIu64,
+                    dp, link_name(s->link), s->dp);
+}
+
 /* One that this link can do at all, and on which access port: before anything is sent. */
 static enum corral_err check(const struct sequences *s, const struct sequence_access *a, uint32_t *ap,
                              struct diag *d)
@@ -96,6 +116,11 @@ static enum corral_err check(const struct sequences *s, const struct sequence_ac
     const struct link *link = s->link;
     unsigned caps = link_caps(link);
     *ap = 0;
+    if (a->op == SEQUENCE_ABORT) {
+        enum corral_err err = check_dp(s, a, d);
+        if (err)
+            return err;
+    }
     if (is_raw(a->op)) {
         struct link_raw raw = raw_of(a);
         if (a->op == SEQUENCE_ABORT ? (caps & LINK_CAP_DAP) != 0 : link_can_raw(link, raw.op))
@@ -107,11 +132,9 @@ static enum corral_err check(const struct sequences *s, const struct sequence_ac
     }
     if (a->op == SEQUENCE_DELAY)
         return CORRAL_OK;
-    if (a->port.dp != s->dp && strncmp(link_name(link), "dry", 3) != 0)
-        return diag_set(d, CORRAL_ERR_UNSUPPORTED,
-                        "debug port %" PRIu64
-                        " cannot be reached over link '%s', which is at number %" PRIu64,
-                        a->port.dp, link_name(link), s->dp);
+    enum corral_err err = check_dp(s, a, d);
+    if (err)
+        return err;
     if (!(caps & LINK_CAP_DAP) && a->op != SEQUENCE_MEM)
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "link '%s' has no debug port registers", link_name(link));
     if (a->op == SEQUENCE_AP_SPACE) {
@@ -214,6 +237,16 @@ static enum corral_err do_raw(const struct sequences *s, struct sequence_access 
     return CORRAL_OK;
 }
 
+/* A batch of waits for pins may be an hour long: it ends as a sequence does. */
+static enum corral_err may_go_on(const struct sequences *s, struct diag *d)
+{
+    if (s->o.stop && atomic_load(s->o.stop))
+        return diag_set(d, CORRAL_ERR_INTERRUPTED, "interrupted");
+    if (host_clock_now(link_clock(s->link)) >= s->deadline)
+        return diag_set(d, CORRAL_ERR_TIMEOUT, "the sequence's time is over");
+    return CORRAL_OK;
+}
+
 /* Everything before it has reached the target: link_execute does not return sooner. */
 static enum corral_err wait_for(const struct sequences *s, uint64_t us, struct diag *d)
 {
@@ -224,8 +257,9 @@ static enum corral_err wait_for(const struct sequences *s, uint64_t us, struct d
         return diag_set(d, CORRAL_ERR_TIMEOUT,
                         "a delay of %" PRIu64 " us is longer than the sequence may take", us);
     for (; now < end; now = host_clock_now(clock)) {
-        if (s->o.stop && atomic_load(s->o.stop))
-            return diag_set(d, CORRAL_ERR_INTERRUPTED, "interrupted");
+        enum corral_err err = may_go_on(s, d);
+        if (err)
+            return err;
         host_clock_sleep_until(clock, end - now > SLICE_NS ? now + SLICE_NS : end);
     }
     return CORRAL_OK;
@@ -237,7 +271,9 @@ static enum corral_err do_all(const struct sequences *s, struct sequence_access 
     while (*done < count) {
         struct sequence_access *a = &list[*done];
         size_t n = 1;
-        enum corral_err err = CORRAL_OK;
+        enum corral_err err = may_go_on(s, d);
+        if (err)
+            return err;
         if (a->op == SEQUENCE_DELAY) {
             err = wait_for(s, a->value, d);
             n = err ? 0 : 1;

@@ -18,6 +18,9 @@ struct sequences {
     int64_t deadline; /* host_clock time: no delay lasts beyond it */
 };
 
+/* sequences.c: does it take accesses of every debug port? Else it is at one, and stays there. */
+bool sequences_any_dp(struct link *link);
+
 /* sequences_access.c: sequence_target.access; `ctx` is a struct sequences. */
 enum corral_err sequences_access(void *ctx, struct sequence_access *list, size_t count, bool atomic,
                                  size_t *done, struct diag *d);

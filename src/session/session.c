@@ -110,6 +110,8 @@ static enum corral_err do_connect(struct link *link, void *ctx, struct diag *d)
         err = link_drive_reset(link, true, d);
     if (!err)
         err = session_pack_connect(link, c->s, d);
+    if (err && c->s->pack && c->mode == CONNECT_UNDER_RESET)
+        link_drive_reset(link, false, NULL); /* nobody would let it go */
     return err ? err : connect_target(link, c->mode, c->hints, c->note, d);
 }
 
@@ -189,6 +191,8 @@ static enum corral_err close_cores(struct link *link, void *ctx, struct diag *d)
         err = group_detach(s->group, false, d);
         struct diag why = DIAG_INIT;
         diag_keep_first(&err, d, session_pack_leave(s, link, false, &why), &why);
+    } else if (!s->group && s->came) { /* connecting ended early: the port is left all the same */
+        session_pack_leave(s, link, false, NULL);
     }
     group_free(s->group);
     s->group = NULL;

@@ -170,11 +170,12 @@ enum corral_err session_pack_bind(struct session *s, struct diag *d)
     if (!p)
         return CORRAL_OK;
     const struct pack_device *device = s->options.pack;
-    const struct pack_processor *missing = NULL;
+    const struct pack_processor *missing = NULL, *start = sequences_start_processor(device);
     p->bound_count = 0;
     for (size_t i = 0; i < device->processor_count; i++) {
-        uint32_t ap;
-        if (sequences_ap_of(device, &device->processors[i], &ap) && has_core(t, ap))
+        uint32_t ap; /* of the debug port that the link is at: another port's has the same numbers */
+        if (device->processors[i].dp == start->dp && sequences_ap_of(device, &device->processors[i], &ap) &&
+            has_core(t, ap))
             bind(p, &device->processors[i], ap);
         else
             missing = &device->processors[i];
@@ -184,7 +185,11 @@ enum corral_err session_pack_bind(struct session *s, struct diag *d)
         return bind_in_order(p, t, d);
     }
     if (missing && p->bound_count)
-        note_of(p, "%s has a processor %s where no core answers", device->name, missing->pname);
+        note_of(p,
+                missing->dp == start->dp
+                    ? "%s has a processor %s where no core answers"
+                    : "%s has a processor %s at debug port %u, which this link is not at",
+                device->name, missing->pname, missing->dp);
     if (missing && !p->bound_count && t->core_count) {
         diag_set(d, CORRAL_ERR_NO_CORE, "no core is where %s has its processors", device->name);
         diag_hint(d, "'corral scan' lists what is there");
@@ -244,7 +249,13 @@ static enum corral_err run_own(void *ctx, size_t core, const char *name, struct 
     const char *pname = pname_of(p->session, core);
     if (!pname || !sequences_has(p->sequences, name, pname))
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s has no %s", core_name(p->session->cores[core]), name);
-    return run_for(p, core, name, d);
+    enum corral_err err = run_for(p, core, name, d);
+    if (err != CORRAL_ERR_UNSUPPORTED)
+        return err;
+    /* It ran, perhaps past its pulse: to the group the code means that nothing happened. */
+    if (d)
+        d->code = CORRAL_ERR_SEQUENCE;
+    return CORRAL_ERR_SEQUENCE;
 }
 
 static enum corral_err start(void *ctx, size_t core, struct diag *d)

@@ -400,6 +400,59 @@ static void test_reset_by_the_packs_sequence(void **state)
     close_run(&r);
 }
 
+/* One that is refused half way has run all the same: nobody pulses a second time for it. */
+static void test_a_start_that_is_refused_behind_its_pulse_has_run(void **state)
+{
+    static const char set_up[] =
+        "<sequence name=\"DebugCoreSetup\"><block>\n"
+        "  Write32(0xE0042000, 1); Write32(0xE0042020, 1); Write32(0xE00420A0, 1); Write32(0xE00420BC, 2);\n"
+        "</block></sequence>\n"
+        "<sequence name=\"ProcessorHaltAcknowledge\"><block>Write32(0xE0042010, 1);</block></sequence>\n"
+        "<sequence name=\"ProcessorStart\"><block>\n"
+        "  Write32(0xE004201C, 2); __dp = 1; ReadDP(0);</block></sequence>\n";
+    struct run r;
+    struct event e;
+    struct diag d = DIAG_INIT;
+    (void)state;
+    open_run(&r, set_up, true);
+    turn_on(&r, GROUP_MECHANISM_SEQUENCE, GROUP_MECHANISM_SEQUENCE);
+    assert_int_equal(session_halt(r.s, 0, &e, &d), CORRAL_OK);
+    if (session_run(r.s, 0, &e, &d) != CORRAL_OK)
+        fail_msg("%s", d.message);
+    assert_int_equal(e.halt.mechanism, GROUP_MECHANISM_SEQUENCE);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(e.halt.cores[i].state, CORE_RUNNING);
+    close_run(&r);
+}
+
+/* Connecting that ends early leaves the port, as connecting that did not. */
+static void test_a_connection_that_ends_early_is_left(void **state)
+{
+    static const char sequences[] =
+        "<sequence name=\"DebugPortStop\"><block>Message(0, \"port\");</block></sequence>\n";
+    struct run r;
+    struct diag d = DIAG_INIT;
+    const char *const none[] = {"Nobody"};
+    (void)state;
+    open_run(&r, sequences, false);
+    assert_int_equal(session_close(r.s), CORRAL_OK);
+    r.notes[0] = '\0';
+    struct session_options how = {.link = "sim",
+                                  .listen_port = -1,
+                                  .bus = r.bus,
+                                  .pack = r.device,
+                                  .program = r.program,
+                                  .core_names = none,
+                                  .core_name_count = 1,
+                                  .wire = {.note = on_note, .ctx = &r}};
+    r.s = session_open(&how, &d);
+    assert_non_null(r.s);
+    assert_int_not_equal(session_connect(r.s, &d), CORRAL_OK);
+    assert_string_equal(r.notes, "");
+    close_run(&r);
+    assert_string_equal(r.notes, "DebugPortStop: port\n");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +465,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cores_that_stay_halted_keep_their_debug_port),
         cmocka_unit_test(test_a_sequence_that_fails_on_the_board_is_said),
         cmocka_unit_test(test_reset_by_the_packs_sequence),
+        cmocka_unit_test(test_a_start_that_is_refused_behind_its_pulse_has_run),
+        cmocka_unit_test(test_a_connection_that_ends_early_is_left),
     };
     source_root = argc > 1 ? argv[1] : ".";
     return cmocka_run_group_tests(tests, NULL, NULL);
