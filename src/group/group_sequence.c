@@ -246,7 +246,8 @@ enum corral_err group_sequence_set_again(struct group *g, size_t i, struct diag 
     if (g->seats[i].run_why == GROUP_WHY_RESTART_NOT_SET_UP)
         expected = CTI_NO_CHANNEL;
     enum corral_err err = cti_set_aside(cti, &why); /* the lock and the claim; what was found stays */
-    for (unsigned k = 0; k < SET_UP_TRIES && !m.is_ours && !is_final(g, err); k++)
+    bool free_to_write = !err;
+    for (unsigned k = 0; free_to_write && k < SET_UP_TRIES && !m.is_ours && !is_final(g, err); k++)
         err = run_set_up(g, i, &m, &why);
     if (!err && (m.halt != g->halt_channel || m.restart != expected))
         err = diag_set(&why, CORRAL_ERR_CTI_UNUSABLE, "DebugCoreSetup set up other channels than before");
