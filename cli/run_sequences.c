@@ -3,8 +3,10 @@
  * corral sequence run: debug sequences on a link, one after the other in one connection (cross-trigger sheet
  * 4.6 to 4.9; corral-sequence(1)). All that can be known to be wrong is said before the link is opened.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/pack_options.h"
@@ -15,7 +17,8 @@
 #include "session/sequences.h"
 #include "session/target_memory.h"
 
-#define RUN_MOST 64 /* sequences of one command */
+#define RUN_MOST      64  /* sequences of one command */
+#define WRITE_LOOK_MS 100 /* how often a writer that waits looks whether it shall end */
 
 struct running {
     const struct cli *cli;
@@ -27,6 +30,7 @@ struct running {
     struct event_bus *bus;
     struct session *s;
     struct sequences *sequences;
+    const atomic_bool *stop;
 };
 
 /* ---- what is to be run */
@@ -151,16 +155,32 @@ static bool brings_port_up(const struct running *v, const char *words)
            strcmp(v->names[0], "DebugPortStart") == 0;
 }
 
-/* On the link's thread while this one waits: it writes what that does, at once and in order. */
+/*
+ * What follows is called on the link's thread while this one waits. The signal that frees a write from a
+ * reader who reads no more (cli_stop_flag) reaches the main thread only, so none is begun here that would
+ * have to wait: false once the user wants to end.
+ */
+static bool may_write(const struct running *v, int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    while (poll(&p, 1, WRITE_LOOK_MS) == 0)
+        if (atomic_load(v->stop))
+            return false;
+    return true;
+}
+
+/* What the sequence does is written at once and in order. What is left over the main thread writes. */
 static void on_publish(void *ctx)
 {
-    event_bus_drain(ctx, NULL);
+    const struct running *v = ctx;
+    if (may_write(v, STDOUT_FILENO))
+        event_bus_drain(v->bus, NULL);
 }
 
 static void say(void *ctx, enum sequence_message kind, const char *sentence)
 {
     const struct running *v = ctx;
-    if (kind != SEQUENCE_FATAL) /* that is the error's words */
+    if (kind != SEQUENCE_FATAL && may_write(v, STDERR_FILENO)) /* that is the error's words */
         cli_warn(v->cli, v->r->core, sentence);
 }
 
@@ -214,7 +234,7 @@ static enum corral_err open_link(struct running *v, struct diag *d)
         struct sink *sink = render_sequence_trace(stdout, v->cli->json);
         if ((err = event_bus_attach(v->bus, sink, d)) != CORRAL_OK)
             sink_free(sink, NULL);
-        event_bus_on_publish(v->bus, on_publish, v->bus);
+        event_bus_on_publish(v->bus, on_publish, v);
     }
     return err ? err : make_sequences(v, words, d);
 }
@@ -252,6 +272,7 @@ int run_sequences(const struct cli *cli, const struct sequence_request *r)
         return cli_fail(cli, &(struct diag){CORRAL_ERR_NO_MEMORY, "out of memory", "", ""});
     v->cli = cli;
     v->r = r;
+    v->stop = cli_stop_flag();
     enum corral_err err = prepare(v, &d);
     if (!err)
         err = open_link(v, &d);
