@@ -182,13 +182,6 @@ static enum corral_err perform(struct link *link, struct link_access *accesses, 
     return err;
 }
 
-/* A wait that the caller's time cut short looks like a silent peer: which it was is not known. */
-static void hint_late(const struct link *link, enum corral_err err, struct diag *d)
-{
-    if (err == CORRAL_ERR_LINK_DOWN && d && !*d->hint && link_deadline_passed(link))
-        diag_hint(d, "the time given for this had run out by then");
-}
-
 enum corral_err link_execute(struct link *link, struct link_access *accesses, size_t count, struct diag *d)
 {
     struct diag own = DIAG_INIT; /* the wire log wants the sentence, too */
@@ -217,7 +210,6 @@ enum corral_err link_execute(struct link *link, struct link_access *accesses, si
         return diag_set(said, CORRAL_ERR_TIMEOUT, "the time given for this has run out");
     }
     enum corral_err err = perform(link, accesses, count, said);
-    hint_late(link, err, said);
     if (link->log)
         wire_log_accesses(link->log, start, host_clock_now(link->clock), link_wire_clocks(link), accesses,
                           count, err, said);
@@ -424,7 +416,6 @@ enum corral_err link_raw(struct link *link, struct link_raw *raw, struct diag *d
     err = link->mem_ap ? mem_ap_finish(link->mem_ap, d) : CORRAL_OK;
     if (!err)
         err = link->backend->raw(link->ctx, raw, d);
-    hint_late(link, err, d);
     forget_after(link, raw->op);
     if (link->nested && raw->op != LINK_RAW_CLOCK)
         nested_ap_forget(link->nested);
