@@ -69,10 +69,10 @@ enum corral_err group_repair(struct group *g, size_t *repaired, struct diag *d)
         }
         if (err) /* it cannot be reached: then nothing can be said of it, or done */
             left[i] = (struct cti_leftovers){false};
-        if (g->sequences && g->sequences->already_run && group_has_sequences(g, i)) {
-            left[i].halt_channels = left[i].restart_channels = 0; /* they may be of now */
-            left[i].claimed = false;
-        }
+        /* What stands here is of now, and a core that has halted since has latched the others: not left over,
+         * and put right with the first start. */
+        if (g->sequences && g->sequences->already_run && group_has_sequences(g, i))
+            left[i] = (struct cti_leftovers){false};
         again[i] = cti_has_leftovers(&left[i]);
         any |= again[i];
         count += again[i];

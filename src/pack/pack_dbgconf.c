@@ -67,7 +67,9 @@ bool pack_dbgconf_apply(const struct pack_file *file, struct sequence_set *set, 
         char shown[PACK_SHOWN_SIZE];
         size_t width = text_escape((const uint8_t *)name, strlen(name), shown, sizeof(shown));
         sequence_problems_add(problems, SEQUENCE_WARNING, place, width ? (unsigned)width : 1, NULL,
-                              "the configuration %s is not there: debug variables keep their values", shown);
+                              "the configuration %.120s is not there (--dbgconf names another place): debug "
+                              "variables keep their values",
+                              shown);
         return true;
     }
     if (err != CORRAL_OK) {

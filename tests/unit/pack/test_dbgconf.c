@@ -184,7 +184,8 @@ static void test_one_that_is_not_there_is_told(void **state)
     assert_int_equal(r.problems.count, 1);
     assert_int_equal(r.problems.list[0].severity, SEQUENCE_WARNING);
     assert_string_equal(r.problems.list[0].text,
-                        "the configuration b.dbgconf is not there: debug variables keep their values");
+                        "the configuration b.dbgconf is not there (--dbgconf names another place): "
+                        "debug variables keep their values");
     assert_int_equal(r.problems.list[0].place.line, 4);
     assert_int_equal(r.problems.list[0].place.column, 14);
     assert_int_equal(r.problems.list[0].width, 9);
