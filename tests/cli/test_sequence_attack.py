@@ -76,10 +76,10 @@ def test_a_pack_whose_run_control_never_ends(corral):
 def test_a_reader_that_reads_no_more_holds_nothing_up(corral):
     file = pf.write(corral, "loop.pdsc", pf.pdsc(pf.ONE_CORE + pf.sequences(ENDLESS.format("Show"))))
     p = corral.start("--link", "sim", "sequence", "run", "Show", file, "--trace")
-    end = time.monotonic() + 120
-    room = struct.pack("i", 0)
-    while struct.unpack("i", fcntl.ioctl(p.stdout, termios.FIONREAD, room))[0] < 60000 and time.monotonic() < end:
-        time.sleep(0.05)
+    end, before, now = time.monotonic() + 120, -1, 0
+    while (now < 50000 or now != before) and time.monotonic() < end:  # until the pipe is full
+        time.sleep(0.4)
+        before, now = now, struct.unpack("i", fcntl.ioctl(p.stdout, termios.FIONREAD, struct.pack("i", 0)))[0]
     p.send_signal(signal.SIGTERM)
     try:
         assert p.wait(60) == 130, p.returncode
