@@ -121,6 +121,9 @@ void compiler_check_call(struct sequence_compiler *c, struct sequence_node *call
 void compiler_check_names(struct sequence_compiler *c); /* at the end of a code: what depends on all of it */
 void compiler_check_circles(struct sequence_compiler *c);
 
+/* sequence_near_names.c */
+void compiler_check_near_names(struct sequence_compiler *c);
+
 /* sequence_checker_atomic.c */
 void compiler_atomic_begin(struct sequence_compiler *c);
 void compiler_atomic_statement(struct sequence_compiler *c, const struct sequence_statement *statement);

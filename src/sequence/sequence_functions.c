@@ -121,6 +121,11 @@ static const char *const SEQUENCES[] = {
     "ProcessorStop",       "ProcessorHaltAcknowledge",
 };
 
+const char *sequence_predefined_name(size_t i)
+{
+    return i < sizeof(SEQUENCES) / sizeof(SEQUENCES[0]) ? SEQUENCES[i] : NULL;
+}
+
 bool sequence_is_predefined(const char *name)
 {
     for (size_t i = 0; i < sizeof(SEQUENCES) / sizeof(SEQUENCES[0]); i++)

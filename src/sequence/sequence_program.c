@@ -215,6 +215,8 @@ static void compile_all(struct sequence_compiler *c)
     }
     if (!c->err)
         compiler_check_circles(c);
+    if (!c->err)
+        compiler_check_near_names(c);
 }
 
 static enum corral_err compile_with(struct sequence_compiler *c, const struct sequence_set *set,

@@ -102,6 +102,8 @@ struct sequence_function {
 const struct sequence_function *sequence_function_named(const char *name, size_t length, bool *exact);
 /* VAR_COUNT = none such. */
 enum sequence_predefined sequence_predefined_named(const char *name, size_t length);
+/* The standard names of sequences, one after the other; NULL past the end. */
+const char *sequence_predefined_name(size_t i);
 bool sequence_predefined_writable(enum sequence_predefined variable);
 
 struct sequence_node {

@@ -306,6 +306,22 @@ static void tell_unusable(struct session_pack *p)
         }
 }
 
+/* Some of the four names, and not those that the others need. */
+static void tell_incomplete(struct session_pack *p)
+{
+    static const char *const names[] = {"DebugCoreSetup", "ProcessorStart", "ProcessorStop",
+                                        "ProcessorHaltAcknowledge"};
+    for (size_t i = 0; i < p->session->core_count; i++)
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]) && !has(p, i); n++) {
+            const char *pname = pname_of(p->session, i);
+            if (pname && sequences_has(p->sequences, names[n], pname))
+                note_of(p,
+                        "%s is not used for %s: cross triggers by sequences need DebugCoreSetup and "
+                        "ProcessorHaltAcknowledge",
+                        names[n], core_name(p->session->cores[i]));
+        }
+}
+
 static enum corral_err use_sequences(struct session_pack *p, struct diag *d)
 {
     struct session *s = p->session;
@@ -379,8 +395,10 @@ enum corral_err session_pack_start(struct session *s, struct link *link, struct 
     if (!p || !(link_caps(link) & LINK_CAP_DAP))
         return CORRAL_OK;
     p->reset_by = (struct group_reset_by){.ctx = p, .reset = reset_by, .catch_vector = catch_by};
-    if (s->options.pack_sync)
+    if (s->options.pack_sync) {
         tell_unusable(p);
+        tell_incomplete(p);
+    }
     enum corral_err err = use_sequences(p, d);
     if (!err && p->group.ctx && s->options.pack_sync)
         err = first_set_up(p, d);

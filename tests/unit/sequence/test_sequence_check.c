@@ -462,6 +462,25 @@ static void test_c36_the_last_of_one_level_counts(void **state)
     rig_free(r);
 }
 
+static void test_a_misspelt_standard_name_is_told(void **state)
+{
+    (void)state;
+    struct rig *r = rig_new();
+    add(r, "ProcesorHaltAcknowledge", NULL, 3, 10, "Write32(0, 1);", false);
+    add(r, "DebugCoreStrat", NULL, 3, 20, "Write32(0, 1);", false);
+    add(r, "DebugCoreStrut", NULL, 3, 30, "Write32(0, 1);", false); /* somebody calls it */
+    add(r, "ResetSystem1", NULL, 3, 40, "Sequence(\"DebugCoreStrut\");", false);
+    add(r, "TraceStarting", NULL, 3, 50, "Write32(0, 1);", false);
+    rig_compile(r);
+    assert_int_equal(r->problems.count, 2);
+    assert_int_equal(r->problems.errors, 0);
+    assert_string_equal(r->problems.list[0].text,
+                        "nobody runs ProcesorHaltAcknowledge: is ProcessorHaltAcknowledge meant?");
+    assert_string_equal(r->problems.list[1].text, "nobody runs DebugCoreStrat: is DebugCoreStart meant?");
+    assert_int_equal(r->problems.list[1].place.line, 20);
+    rig_free(r);
+}
+
 static void test_the_level_nearest_to_the_device_counts(void **state)
 {
     (void)state;
@@ -550,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_c28_reads_used_in_the_same_block),
         cmocka_unit_test(test_c28_what_an_atomic_block_may_do),
         cmocka_unit_test(test_c36_the_last_of_one_level_counts),
+        cmocka_unit_test(test_a_misspelt_standard_name_is_told),
         cmocka_unit_test(test_the_level_nearest_to_the_device_counts),
         cmocka_unit_test(test_what_there_is),
     };

@@ -320,6 +320,18 @@ static void test_without_sync_no_setup(void **state)
     close_run(&r);
 }
 
+static void test_a_start_alone_is_not_used_and_that_is_said(void **state)
+{
+    static const char sequences[] =
+        "<sequence name=\"ProcessorStart\"><block>Write32(0xE004201C, 2);</block></sequence>\n";
+    struct run r;
+    (void)state;
+    open_run(&r, sequences, true);
+    assert_non_null(strstr(r.notes, "ProcessorStart is not used for Left"));
+    turn_on(&r, GROUP_MECHANISM_CTI, GROUP_MECHANISM_CTI);
+    close_run(&r);
+}
+
 /* The order of connecting and leaving, by what each sequence leaves in RAM. */
 static void test_order_of_connecting(void **state)
 {
@@ -461,6 +473,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_seeds_sequences_mended),
         cmocka_unit_test(test_a_setup_that_nobody_used_is_taken_back),
         cmocka_unit_test(test_without_sync_no_setup),
+        cmocka_unit_test(test_a_start_alone_is_not_used_and_that_is_said),
         cmocka_unit_test(test_order_of_connecting),
         cmocka_unit_test(test_cores_that_stay_halted_keep_their_debug_port),
         cmocka_unit_test(test_a_sequence_that_fails_on_the_board_is_said),
