@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "cli/put_json.h"
 #include "cli/view_session.h"
 #include "session/core_registers.h"
 #include "session/load.h"
@@ -70,13 +71,7 @@ static enum corral_err put_json(const struct request *r, const char *core, const
     json_t *null = json_null();
     json_object_set_new(j, "stack", r->image.has_vectors ? json_integer(r->image.stack) : null);
     json_object_set_new(j, "vectors", r->image.has_vectors ? json_integer(r->image.vectors) : null);
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
+    return cli_put_json(j, d);
 }
 
 static enum corral_err show(const struct cli *cli, const struct request *r, struct view_session *v,

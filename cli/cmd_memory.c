@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "cli/put_json.h"
 #include "cli/view_session.h"
 
 #define LINE_BYTES 16u
@@ -89,24 +90,13 @@ static void show_text(const struct session_memory *m, const uint8_t *bytes, uint
                   m->size);
 }
 
-static enum corral_err put_json(json_t *j, struct diag *d)
-{
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
-}
-
 static enum corral_err show_json(const struct session_memory *m, const uint8_t *bytes, uint32_t done,
                                  struct diag *d)
 {
     json_t *values = json_array();
     for (uint32_t i = 0; i < done; i++)
         json_array_append_new(values, json_integer(load_le(bytes + (size_t)i * m->size, m->size)));
-    return put_json(
+    return cli_put_json(
         json_pack("{s:I,s:i,s:o}", "address", (json_int_t)m->address, "size", (int)m->size, "values", values),
         d);
 }
@@ -132,9 +122,9 @@ static enum corral_err save(const struct cli *cli, const struct session_memory *
     if (!ok)
         return diag_set(d, CORRAL_ERR_IO, "cannot write %s: %s", name, strerror(e));
     if (cli->json)
-        return put_json(json_pack("{s:I,s:i,s:I,s:s}", "address", (json_int_t)m->address, "size",
-                                  (int)m->size, "count", (json_int_t)done, "file", name),
-                        d);
+        return cli_put_json(json_pack("{s:I,s:i,s:I,s:s}", "address", (json_int_t)m->address, "size",
+                                      (int)m->size, "count", (json_int_t)done, "file", name),
+                            d);
     printf("%zu bytes from 0x%08" PRIx64 " are in %s\n", size, m->address, name);
     return CORRAL_OK;
 }
@@ -200,9 +190,9 @@ static enum corral_err do_write(const struct cli *cli, const struct request *r, 
     if (err)
         return err;
     if (cli->json)
-        return put_json(json_pack("{s:I,s:i,s:I,s:b}", "address", (json_int_t)m.address, "size", (int)m.size,
-                                  "count", (json_int_t)done, "verified", r->verify),
-                        d);
+        return cli_put_json(json_pack("{s:I,s:i,s:I,s:b}", "address", (json_int_t)m.address, "size",
+                                      (int)m.size, "count", (json_int_t)done, "verified", r->verify),
+                            d);
     printf("%" PRIu32 " element%s of %u byte%s written at 0x%08" PRIx64 "%s\n", done, done == 1 ? "" : "s",
            m.size, m.size == 1 ? "" : "s", m.address, r->verify ? ", and read back" : "");
     return CORRAL_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/put_json.h"
 #include "cli/view_session.h"
 #include "session/core_registers.h"
 
@@ -49,13 +50,7 @@ static enum corral_err show(const struct cli *cli, const char *core, const struc
     for (size_t i = 0; i < count; i++)
         json_object_set_new(registers, list[i].name, json_integer(list[i].value));
     json_t *j = json_pack("{s:s,s:o}", "core", core, "registers", registers);
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
+    return cli_put_json(j, d);
 }
 
 /* What was asked for; after writing, what was written as the core has it now. */

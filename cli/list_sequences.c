@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cli/pack_options.h"
+#include "cli/put_json.h"
 #include "cli/sequence_request.h"
 
 #define NAMES_SHOWN 8 /* devices in a heading; more are counted */
@@ -184,13 +185,7 @@ static enum corral_err show(const struct cli *cli, const struct sequence_request
     }
     text_escape((const uint8_t *)r->file, strnlen(r->file, 4096), file, sizeof(file));
     json_t *j = json_pack("{s:s,s:O}", "file", file, "groups", groups);
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
+    return cli_put_json(j, d);
 }
 
 int list_sequences(const struct cli *cli, const struct sequence_request *r)

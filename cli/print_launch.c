@@ -5,6 +5,8 @@
  */
 #include "cli/print_launch.h"
 
+#include "cli/put_json.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -265,13 +267,7 @@ static enum corral_err show(const struct cli *cli, const char *launch, const cha
     }
     json_t *j =
         json_pack("{s:o,s:o}", "launch", json_loads(launch, 0, NULL), "tasks", json_loads(tasks, 0, NULL));
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
+    return cli_put_json(j, d);
 }
 
 int print_launch(const struct cli *cli, const struct launch_request *r)

@@ -2,6 +2,8 @@
 /* A CTI as a matrix of triggers and channels, with every status register (cross-trigger sheet 1.1). */
 #include "cli/render_cti.h"
 
+#include "cli/put_json.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -131,11 +133,5 @@ enum corral_err render_ctis(bool json, const struct session_cti_view *views, siz
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, cti_json(&views[i]));
     json_t *j = json_pack("{s:o}", "ctis", list);
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
+    return cli_put_json(j, d);
 }

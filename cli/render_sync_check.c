@@ -2,6 +2,8 @@
 /* sync-check on one page (cli/render_sync_check.h): cores, cross triggers, skew, verdicts. */
 #include "cli/render_sync_check.h"
 
+#include "cli/put_json.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -214,11 +216,5 @@ enum corral_err render_sync_check_json(const struct session_sync_check *c, struc
                   c->restart_channel >= 0 ? json_integer(c->restart_channel) : json_null(), "skew", "between",
                   between, "software", skew_json(&c->without), "cti", skew_json(&c->with), "verdicts",
                   verdicts, "left_as_found", (int)c->left_as_found, "difference", c->difference);
-    char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
-    json_decref(j);
-    if (!text)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    puts(text);
-    free(text);
-    return CORRAL_OK;
+    return cli_put_json(j, d);
 }
