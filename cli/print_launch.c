@@ -5,8 +5,6 @@
  */
 #include "cli/print_launch.h"
 
-#include "cli/put_json.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -14,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/put_json.h"
 #include "session/config.h"
 #include "session/described.h"
 #include "session/launch.h"

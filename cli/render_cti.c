@@ -2,13 +2,12 @@
 /* A CTI as a matrix of triggers and channels, with every status register (cross-trigger sheet 1.1). */
 #include "cli/render_cti.h"
 
-#include "cli/put_json.h"
-
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/put_json.h"
 #include "link/link.h"
 
 static void put_row(const char *name, uint32_t mask, unsigned channels, const char *note)

@@ -2,14 +2,13 @@
 /* sync-check on one page (cli/render_sync_check.h): cores, cross triggers, skew, verdicts. */
 #include "cli/render_sync_check.h"
 
-#include "cli/put_json.h"
-
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/put_json.h"
 #include "link/link.h"
 
 static const char *source_name(enum cs_source source)
