@@ -190,15 +190,16 @@ static enum corral_err do_batch(const struct sequences *s, struct sequence_acces
 {
     struct link_access one, *accesses = count == 1 ? &one : calloc(count, sizeof(*accesses));
     union word word, *words = count == 1 ? &word : calloc(count, sizeof(*words));
-    enum corral_err err = CORRAL_OK;
     *n = 0;
-    if (!accesses || !words)
-        err = diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; !err && i < count; i++)
+    if (!accesses || !words) {
+        free(count == 1 ? NULL : accesses);
+        free(count == 1 ? NULL : words);
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++)
         accesses[i] = access_of(&list[i], aps[i], &words[i]);
-    if (!err)
-        err = link_execute(s->link, accesses, count, d);
-    for (size_t i = 0; accesses && words && i < count && accesses[i].status == CORRAL_OK; i++) {
+    enum corral_err err = link_execute(s->link, accesses, count, d);
+    for (size_t i = 0; i < count && accesses[i].status == CORRAL_OK; i++) {
         if (!list[i].write)
             list[i].value = get_value(&words[i], list[i].size);
         publish(s, &list[i], aps[i]);
