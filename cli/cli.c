@@ -257,3 +257,13 @@ bool cli_want_colour(FILE *out)
     const char *no = getenv("NO_COLOR");
     return isatty(fileno(out)) && !(no && no[0]);
 }
+
+enum corral_err cli_attach_sink(struct event_bus *bus, struct sink *sink, struct diag *d)
+{
+    if (!sink)
+        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    enum corral_err err = event_bus_attach(bus, sink, d);
+    if (err)
+        sink_free(sink, NULL);
+    return err;
+}

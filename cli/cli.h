@@ -82,6 +82,8 @@ enum corral_err cli_close_stdout(struct diag *d);
 /* True once SIGINT or SIGTERM came (a second one ends the process at once). cli_stop_flag gives the flag. */
 const atomic_bool *cli_stop_flag(void);
 
+/* Give the bus a sink: it is the bus's, or freed where that fails. NULL is what came of a want of memory. */
+enum corral_err cli_attach_sink(struct event_bus *bus, struct sink *sink, struct diag *d);
 /* A sink that draws events for people on `out`; colour when `colour`. cli/render_text.c. */
 struct sink *render_text_sink(FILE *out, bool colour);
 /* One event for people: what render_text_sink draws. */

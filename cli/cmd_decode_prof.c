@@ -30,10 +30,7 @@ static enum corral_err attach(struct decode *run, struct diag *d)
         run->cli->json ? export_jsonl_stream(stdout) : render_text_sink(stdout, cli_want_colour(stdout));
     if (!sink)
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory to decode profile packets");
-    enum corral_err err = event_bus_attach(run->bus, sink, d);
-    if (err != CORRAL_OK)
-        sink_free(sink, NULL);
-    return err;
+    return cli_attach_sink(run->bus, sink, d);
 }
 
 static enum corral_err decode_open(struct decode *run, struct diag *d)

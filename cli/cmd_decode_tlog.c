@@ -83,10 +83,7 @@ static enum corral_err attach_output(struct decode *decode, uint8_t level, struc
         free(f);
         return diag_set(d, CORRAL_ERR_NO_MEMORY, "there is no memory for the output");
     }
-    enum corral_err err = event_bus_attach(decode->bus, outer, d);
-    if (err != CORRAL_OK)
-        sink_free(outer, NULL);
-    return err;
+    return cli_attach_sink(decode->bus, outer, d);
 }
 
 /* The whole file; free() it. NULL with *d set. */

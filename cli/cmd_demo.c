@@ -59,11 +59,10 @@ static enum corral_err attach_screen(const struct cli *cli, struct event_bus *bu
     screen->result = r;
     screen->out = cli->json || cli->quiet ? NULL : stdout;
     screen->colour = cli_want_colour(stdout);
-    enum corral_err err = demo_attach(bus, sink, d);
+    enum corral_err err = cli_attach_sink(bus, sink, d);
     if (err != CORRAL_OK || !cli->json)
         return err;
-    struct sink *json = export_jsonl_stream(stdout);
-    return json ? demo_attach(bus, json, d) : diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
+    return cli_attach_sink(bus, export_jsonl_stream(stdout), d);
 }
 
 static void say(const struct cli *cli, const char *what)

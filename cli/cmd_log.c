@@ -36,17 +36,6 @@ struct log_options {
     struct log_screen_options screen;
 };
 
-static enum corral_err attach(struct event_bus *bus, const struct log_screen_options *o, struct diag *d)
-{
-    struct sink *sink = log_screen_new(o);
-    if (!sink)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    enum corral_err err = event_bus_attach(bus, sink, d);
-    if (err != CORRAL_OK)
-        sink_free(sink, NULL);
-    return err;
-}
-
 /* ---- a target ---- */
 
 /* Interrupted is how a stream without an end ends. */
@@ -126,7 +115,7 @@ static enum corral_err run_session(const struct cli *cli, struct log_options *o,
     bool board = session_is_board(s);
     o->where.look_only = o->status && !board;
     o->screen.clock = session_clock(s);
-    enum corral_err err = o->status ? CORRAL_OK : attach(bus, &o->screen, d);
+    enum corral_err err = o->status ? CORRAL_OK : cli_attach_sink(bus, log_screen_new(&o->screen), d);
     if (err == CORRAL_OK)
         err = session_connect(s, d);
     if (err == CORRAL_OK)
@@ -230,7 +219,7 @@ static enum corral_err log_device(const struct cli *cli, struct log_options *o, 
         err = show_device_status(cli, device, o->device, d);
         ended = true;
     } else if (err == CORRAL_OK) {
-        err = attach(bus, &o->screen, d);
+        err = cli_attach_sink(bus, log_screen_new(&o->screen), d);
     }
     int64_t end = o->ns >= 0 && clock ? host_clock_now(clock) + o->ns : FOREVER;
     while (err == CORRAL_OK && !ended && !atomic_load(stop) && host_clock_now(clock) < end) {

@@ -85,9 +85,7 @@ static enum corral_err attach_events(struct profile *p, struct diag *d)
         if (strcmp(p->o.exports[i].format, "jsonl") != 0)
             continue;
         struct sink *sink = export_jsonl_open(p->o.exports[i].path, d);
-        err = sink ? event_bus_attach(p->bus, sink, d) : d->code;
-        if (sink && err != CORRAL_OK)
-            sink_free(sink, NULL);
+        err = sink ? cli_attach_sink(p->bus, sink, d) : d->code;
     }
     return err;
 }

@@ -183,16 +183,6 @@ struct serving {
     atomic_uint log_level; /* `monitor log level N` */
 };
 
-static enum corral_err attach(struct event_bus *bus, struct sink *sink, struct diag *d)
-{
-    if (!sink)
-        return diag_set(d, CORRAL_ERR_NO_MEMORY, "out of memory");
-    enum corral_err err = event_bus_attach(bus, sink, d);
-    if (err)
-        sink_free(sink, NULL);
-    return err;
-}
-
 static int64_t wall_clock_ns(void)
 {
     struct timespec ts;
@@ -211,14 +201,14 @@ static void set_log_level(void *ctx, unsigned level)
 static enum corral_err make_sinks(struct serving *v, struct diag *d)
 {
     struct sink *screen = serve_screen_new(v->cli->json, cli_want_colour(stdout), &v->log_level);
-    enum corral_err err = attach(v->bus, screen, d);
+    enum corral_err err = cli_attach_sink(v->bus, screen, d);
     if (err || !v->o->capture)
         return err;
     v->capture = capture_writer_open(v->o->capture, wall_clock_ns(), d);
     if (!v->capture)
         return d->code;
     struct sink *sink = capture_sink_new(v->capture, d);
-    return sink ? attach(v->bus, sink, d) : d->code;
+    return sink ? cli_attach_sink(v->bus, sink, d) : d->code;
 }
 
 /* Said also with --quiet where a port was left open: nobody could find it otherwise. */

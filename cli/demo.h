@@ -46,9 +46,6 @@ void demo_render_board(const struct link_sim_info *board, uint16_t profile_port)
 void demo_render_result(const struct demo_result *r);
 enum corral_err demo_render_summary(const struct demo_result *r, struct diag *d);
 
-/* The bus takes the sink over; on an error it is freed. */
-enum corral_err demo_attach(struct event_bus *bus, struct sink *sink, struct diag *d);
-
 /* demo_files.c: the files of --out, made together or not at all. */
 struct demo_files;
 /* *files is the caller's to close also after an error, when the bus is gone: its sinks write to the capture.

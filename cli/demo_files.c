@@ -50,14 +50,6 @@ static enum corral_err make_dir(struct demo_files *f, const char *dir, struct di
     return CORRAL_OK;
 }
 
-enum corral_err demo_attach(struct event_bus *bus, struct sink *sink, struct diag *d)
-{
-    enum corral_err err = event_bus_attach(bus, sink, d);
-    if (err != CORRAL_OK)
-        sink_free(sink, NULL);
-    return err;
-}
-
 /* `made` first: a sink that is there has its file, whatever becomes of it on the bus. */
 static enum corral_err attach(struct demo_files *f, int file, struct event_bus *bus, struct sink *sink,
                               struct diag *d)
@@ -65,7 +57,7 @@ static enum corral_err attach(struct demo_files *f, int file, struct event_bus *
     if (!sink)
         return d->code;
     f->made[file] = true;
-    return demo_attach(bus, sink, d);
+    return cli_attach_sink(bus, sink, d);
 }
 
 enum corral_err demo_files_create(const char *dir, struct event_bus *bus, struct demo_files **files,

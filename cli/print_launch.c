@@ -145,14 +145,6 @@ static bool add_own(struct words *w, const struct launch_request *r)
     return true;
 }
 
-static const struct config_core *config_core_of(const struct config *config, uint32_t ap)
-{
-    for (size_t i = 0; config && i < config->core_count; i++)
-        if ((config->cores[i].ap_set ? config->cores[i].ap : i) == ap)
-            return &config->cores[i];
-    return NULL;
-}
-
 struct described {
     const char *names[LAUNCH_MAX_CORES], *pnames[LAUNCH_MAX_CORES], *elfs[LAUNCH_MAX_CORES];
     size_t count, start;
@@ -184,7 +176,7 @@ static void find_cores(const struct launch_request *r, const struct config *conf
     for (size_t i = 0; device && i < device->processor_count; i++) {
         const struct pack_processor *p = &device->processors[i];
         uint32_t ap = 0;
-        const struct config_core *core = sequences_ap_of(device, p, &ap) ? config_core_of(config, ap) : NULL;
+        const struct config_core *core = sequences_ap_of(device, p, &ap) ? config_core_on(config, ap) : NULL;
         if (p == start)
             c->start = c->count;
         add_core(c, r,

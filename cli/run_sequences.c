@@ -142,16 +142,11 @@ static enum corral_err prepare(struct running *v, struct diag *d)
 
 /* ---- on the link */
 
-static bool is_dry(const char *words)
-{
-    return strncmp(words, "dry", 3) == 0 && (words[3] == '\0' || words[3] == ':');
-}
-
 /* The port is set up and powered by the sequences themselves, or there is none: then nothing else may be
  * seen there. */
 static bool brings_port_up(const struct running *v, const char *words)
 {
-    return is_dry(words) || strcmp(v->names[0], "DebugPortSetup") == 0 ||
+    return session_words_mean(words, "dry") || strcmp(v->names[0], "DebugPortSetup") == 0 ||
            strcmp(v->names[0], "DebugPortStart") == 0;
 }
 
@@ -184,13 +179,6 @@ static void say(void *ctx, enum sequence_message kind, const char *sentence)
         cli_warn(v->cli, v->r->core, sentence);
 }
 
-static enum pack_protocol protocol_of(const struct running *v, const char *words)
-{
-    if (v->cli->wire.protocol == LINK_PROTOCOL_JTAG || strncmp(words, "jtag:", 5) == 0)
-        return PACK_PROTOCOL_JTAG;
-    return v->cli->wire.protocol == LINK_PROTOCOL_SWD ? PACK_PROTOCOL_SWD : PACK_PROTOCOL_ANY;
-}
-
 static enum corral_err make_sequences(struct running *v, const char *words, struct diag *d)
 {
     const struct pack_device *device = v->t.device;
@@ -199,7 +187,7 @@ static enum corral_err make_sequences(struct running *v, const char *words, stru
                                   .bus = v->r->trace ? v->bus : NULL,
                                   .trace = v->r->trace,
                                   .sync = v->r->sync || (device->sync_set && device->sync),
-                                  .protocol = protocol_of(v, words),
+                                  .protocol = sequences_protocol(words, v->cli->wire.protocol),
                                   .connection = 1,
                                   .stop = cli_stop_flag(),
                                   .timeout_ns = v->cli->timeout_ns,
@@ -217,7 +205,7 @@ static enum corral_err open_link(struct running *v, struct diag *d)
     if (err)
         return err;
     const char *words = session_link_words(v->cli->link, v->config);
-    bool dry = is_dry(words), own = brings_port_up(v, words);
+    bool dry = session_words_mean(words, "dry"), own = brings_port_up(v, words);
     if (own && v->cli->wire.connect > CONNECT_ATTACH)
         return diag_set(d, CORRAL_ERR_USAGE,
                         dry ? "--connect: link '%s' has no reset line"
@@ -231,9 +219,7 @@ static enum corral_err open_link(struct running *v, struct diag *d)
     if (!err && !dry)
         err = cli_warm_up(v->s, d);
     if (!err && v->r->trace) {
-        struct sink *sink = render_sequence_trace(stdout, v->cli->json);
-        if ((err = event_bus_attach(v->bus, sink, d)) != CORRAL_OK)
-            sink_free(sink, NULL);
+        err = cli_attach_sink(v->bus, render_sequence_trace(stdout, v->cli->json), d);
         event_bus_on_publish(v->bus, on_publish, v);
     }
     return err ? err : make_sequences(v, words, d);

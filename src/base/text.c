@@ -201,3 +201,22 @@ int text_hex_digit(uint8_t c)
         return c - 'a' + 10;
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
+
+bool text_number(const char *bytes, size_t length, bool hex, uint64_t most, uint64_t *value)
+{
+    bool prefix = length > 2 && bytes[0] == '0' && (bytes[1] == 'x' || bytes[1] == 'X');
+    unsigned base = prefix || hex ? 16 : 10;
+    uint64_t v = 0;
+    if (length == 0)
+        return false;
+    for (size_t i = prefix ? 2 : 0; i < length; i++) {
+        int digit = text_hex_digit((uint8_t)bytes[i]);
+        if (digit < 0 || (unsigned)digit >= base || v > (UINT64_MAX - (unsigned)digit) / base)
+            return false;
+        v = v * base + (unsigned)digit;
+    }
+    if (v > most)
+        return false;
+    *value = v;
+    return true;
+}

@@ -8,6 +8,7 @@
 #ifndef CORRAL_BASE_TEXT_H
 #define CORRAL_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,10 @@ size_t text_escape(const uint8_t *in, size_t size, char *out, size_t out_size);
 
 /* Number of bytes of the valid UTF-8 sequence at `in` (1..4), 0 when it is not valid there. Sets *code. */
 size_t text_utf8_decode(const uint8_t *in, size_t size, uint32_t *code);
+
+/* A whole number, all of the `length` bytes: decimal, or hexadecimal behind 0x; with `hex` hexadecimal also
+ * without that. False for anything else, and above `most`. */
+bool text_number(const char *bytes, size_t length, bool hex, uint64_t most, uint64_t *value);
 
 /* The value of a hexadecimal digit; -1 for any other byte. */
 int text_hex_digit(uint8_t c);

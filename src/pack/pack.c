@@ -134,21 +134,11 @@ static struct pack_file *parse(struct pack_file *file, struct sequence_problems 
     return NULL;
 }
 
-struct pack_file *pack_open(const char *path, const struct pack_places *places,
-                            struct sequence_problems *problems, struct diag *d)
+/* `ok`: its bytes are there. */
+static struct pack_file *finish(struct pack_file *file, bool ok, struct sequence_problems *problems,
+                                struct diag *d)
 {
-    struct diag own = DIAG_INIT;
     struct sequence_problems none = {0};
-    enum pack_kind kind;
-    d = d ? d : &own;
-    if (!kind_of(path, &kind, d))
-        return NULL;
-    struct pack_file *file = new_file(kind, path, places, d);
-    if (!file)
-        return NULL;
-    bool ok = kind == PACK_ARCHIVE
-                  ? pack_archive_open(file, NULL, 0, d)
-                  : pack_read_host(path, PACK_MAX_BYTES, &file->bytes, &file->size, d) == CORRAL_OK;
     if (ok) {
         file = parse(file, problems ? problems : &none, d);
     } else {
@@ -159,12 +149,28 @@ struct pack_file *pack_open(const char *path, const struct pack_places *places,
     return file;
 }
 
+struct pack_file *pack_open(const char *path, const struct pack_places *places,
+                            struct sequence_problems *problems, struct diag *d)
+{
+    struct diag own = DIAG_INIT;
+    enum pack_kind kind;
+    d = d ? d : &own;
+    if (!kind_of(path, &kind, d))
+        return NULL;
+    struct pack_file *file = new_file(kind, path, places, d);
+    if (!file)
+        return NULL;
+    bool ok = kind == PACK_ARCHIVE
+                  ? pack_archive_open(file, NULL, 0, d)
+                  : pack_read_host(path, PACK_MAX_BYTES, &file->bytes, &file->size, d) == CORRAL_OK;
+    return finish(file, ok, problems, d);
+}
+
 struct pack_file *pack_parse(enum pack_kind kind, const char *path, const char *bytes, size_t size,
                              const struct pack_places *places, struct sequence_problems *problems,
                              struct diag *d)
 {
     struct diag own = DIAG_INIT;
-    struct sequence_problems none = {0};
     d = d ? d : &own;
     struct pack_file *file = new_file(kind, path, places, d);
     if (!file)
@@ -184,14 +190,7 @@ struct pack_file *pack_parse(enum pack_kind kind, const char *path, const char *
     } else {
         ok = pack_no_memory(d);
     }
-    if (ok) {
-        file = parse(file, problems ? problems : &none, d);
-    } else {
-        pack_close(file);
-        file = NULL;
-    }
-    sequence_problems_clear(&none);
-    return file;
+    return finish(file, ok, problems, d);
 }
 
 void pack_close(struct pack_file *file)

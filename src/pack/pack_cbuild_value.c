@@ -105,24 +105,6 @@ bool pack_cbuild_text(struct pack_cbuild_reading *r, const struct yaml_tree_node
     return true;
 }
 
-static bool parse_number(const char *text, uint64_t *value)
-{
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned base = hex ? 16 : 10;
-    uint64_t v = 0;
-    text += hex ? 2 : 0;
-    if (!*text)
-        return false;
-    for (; *text; text++) {
-        int digit = text_hex_digit((uint8_t)*text);
-        if (digit < 0 || (unsigned)digit >= base || v > (UINT64_MAX - (unsigned)digit) / base)
-            return false;
-        v = v * base + (unsigned)digit;
-    }
-    *value = v;
-    return true;
-}
-
 bool pack_cbuild_number(struct pack_cbuild_reading *r, const struct yaml_tree_node *node, const char *key,
                         uint64_t most, uint64_t *value, bool *there)
 {
@@ -138,7 +120,7 @@ bool pack_cbuild_number(struct pack_cbuild_reading *r, const struct yaml_tree_no
         return false;
     if (!child)
         return true;
-    if (!parse_number(child->text, &number) || number > most)
+    if (!text_number(child->text, strlen(child->text), false, most, &number))
         return pack_cbuild_wrong(r, child, expected);
     *value = number;
     if (there)

@@ -51,17 +51,7 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *value)
     size_t length = strcspn(text, blank);
     if (length == 0 || text[length + strspn(text + length, blank)] != '\0')
         return false;
-    bool hex = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned base = hex ? 16 : 10;
-    uint64_t v = 0;
-    for (size_t i = hex ? 2 : 0; i < length; i++) {
-        int digit = text_hex_digit((uint8_t)text[i]);
-        if (digit < 0 || (unsigned)digit >= base || v > (UINT64_MAX - (unsigned)digit) / base)
-            return false;
-        v = v * base + (unsigned)digit;
-    }
-    *value = v;
-    return v <= most;
+    return text_number(text, length, false, most, value);
 }
 
 bool pack_pdsc_number(struct pack_pdsc_reading *r, const struct pack_xml_node *node, const char *name,

@@ -83,21 +83,7 @@ static bool parse_number(const char *text, bool hex, uint64_t most, uint64_t *va
     size_t length = strcspn(text, blank);
     if (text[length + strspn(text + length, blank)] != '\0' || length == 0)
         return false;
-    bool prefix = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned base = prefix || hex ? 16 : 10;
-    uint64_t v = 0;
-    for (size_t i = prefix ? 2 : 0; i < length; i++) {
-        char c = text[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
-                                                : 99;
-        if (digit >= base || v > (most - digit) / base)
-            return false;
-        v = v * base + digit;
-    }
-    *value = v;
-    return true;
+    return text_number(text, length, hex, most, value);
 }
 
 static void wrong_value(struct reader *r, const char *what, const char *value)

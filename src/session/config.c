@@ -459,3 +459,11 @@ void config_free(struct config *config)
     free(config->file);
     free(config);
 }
+
+const struct config_core *config_core_on(const struct config *config, uint32_t ap)
+{
+    for (size_t i = 0; config && i < config->core_count; i++)
+        if (config->cores[i].ap_set ? config->cores[i].ap == ap : i == ap)
+            return &config->cores[i];
+    return NULL;
+}

@@ -136,5 +136,8 @@ struct config *config_load(const char *path, struct diag *d);
 /* The same for bytes already read; `path` names them and is what relative paths start from. */
 struct config *config_parse(const char *path, const char *bytes, size_t size, struct diag *d);
 void config_free(struct config *config); /* NULL is allowed */
+/* What it says of the core on this access port; NULL where it says nothing, or is NULL. A core without `ap:`
+ * stands for the number of its place in the list. */
+const struct config_core *config_core_on(const struct config *config, uint32_t ap);
 
 #endif

@@ -10,20 +10,9 @@
 #include "session/session_internal.h"
 #include "session/target_hints.h"
 
-/* What corral.yml says of the core on this AP; NULL when it says nothing. A core without an ap: stands for
- * the AP of its place in the list. */
-static const struct config_core *config_of(const struct session *s, uint32_t ap)
-{
-    const struct config *c = s->options.config;
-    for (size_t i = 0; c && i < c->core_count; i++)
-        if (c->cores[i].ap_set ? c->cores[i].ap == ap : i == ap)
-            return &c->cores[i];
-    return NULL;
-}
-
 const char *session_core_label(const struct session *s, unsigned ap, char out[SESSION_LABEL_MAX])
 {
-    const struct config_core *config = config_of(s, ap);
+    const struct config_core *config = config_core_on(s->options.config, ap);
     const struct pack_processor *processor = session_pack_processor(s, ap);
     if (config)
         snprintf(out, SESSION_LABEL_MAX, "%s", config->name);
@@ -37,7 +26,7 @@ const char *session_core_label(const struct session *s, unsigned ap, char out[SE
 /* corral.yml's name before the description's before ours. */
 static const char *name_of(const struct session *s, const struct cs_core *found)
 {
-    const struct config_core *config = config_of(s, found->ap);
+    const struct config_core *config = config_core_on(s->options.config, found->ap);
     const struct pack_processor *processor = session_pack_processor(s, found->ap);
     return config ? config->name : processor && processor->pname[0] ? processor->pname : found->name;
 }
@@ -69,7 +58,7 @@ static struct cti *open_cti(struct link *link, const struct cs_core *found)
 static enum corral_err open_one_core(struct session *s, struct link *link, const struct cs_core *found,
                                      struct diag *d)
 {
-    const struct config_core *config = config_of(s, found->ap);
+    const struct config_core *config = config_core_on(s->options.config, found->ap);
     size_t of_board = session_board_core(s, found->ap);
     uint32_t hz = of_board < LINK_SIM_CORES ? s->board.core_hz[of_board] : 0;
     if (config && config->hz)
@@ -149,7 +138,7 @@ enum corral_err session_open_images(struct link *link, void *ctx, struct diag *d
 static enum corral_err open_symbols(struct session *s, size_t core, struct diag *d)
 {
     uint32_t ap = core_ap(s->cores[core]);
-    const struct config_core *config = config_of(s, ap);
+    const struct config_core *config = config_core_on(s->options.config, ap);
     if (config && config->elf) {
         s->symbols[core] = symbol_open(config->elf, d);
         return s->symbols[core] ? CORRAL_OK : d->code;

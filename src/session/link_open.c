@@ -40,7 +40,7 @@ static struct link *open_sim(const char *spec, struct link_sim_options *options,
     return link;
 }
 
-static bool is_kind(const char *spec, const char *kind)
+bool session_words_mean(const char *spec, const char *kind)
 {
     size_t n = strlen(kind);
     return strncmp(spec, kind, n) == 0 && (spec[n] == '\0' || spec[n] == ':');
@@ -48,7 +48,7 @@ static bool is_kind(const char *spec, const char *kind)
 
 bool session_words_mean_board(const char *spec)
 {
-    return is_kind(spec, "sim");
+    return session_words_mean(spec, "sim");
 }
 
 void session_image_name(const char *spec, unsigned core, char *out, size_t size)
@@ -74,9 +74,11 @@ const char *session_link_words(const char *command_line, const struct config *co
 
 struct host_clock *session_clock_for(const char *spec, struct diag *d)
 {
-    bool real = is_kind(spec, "shm") || is_kind(spec, "jtag") || is_kind(spec, "openocd") ||
-                is_kind(spec, "cmsis-dap") || is_kind(spec, "gdb");
-    if (!is_kind(spec, "sim") && !is_kind(spec, "dry") && !is_kind(spec, "replay") && !real) {
+    bool real = session_words_mean(spec, "shm") || session_words_mean(spec, "jtag") ||
+                session_words_mean(spec, "openocd") || session_words_mean(spec, "cmsis-dap") ||
+                session_words_mean(spec, "gdb");
+    if (!session_words_mean(spec, "sim") && !session_words_mean(spec, "dry") &&
+        !session_words_mean(spec, "replay") && !real) {
         diag_set(d, CORRAL_ERR_USAGE, "--link '%s': there is no such kind of link", spec);
         diag_hint(d, "this version knows sim, sim:A.elf,B.elf, shm:PATH[@BASE], dry[:PRESETS], "
                      "cmsis-dap[:SERIAL], cmsis-dap:tcp:HOST:PORT, jtag:HOST:PORT, openocd:HOST:PORT, "
@@ -107,8 +109,9 @@ static enum corral_err wire_options(const char *spec, const struct session_link_
                                     struct link_options *o, struct diag *d)
 {
     const struct config *config = how->config;
-    bool sim = is_kind(spec, "sim"), own = is_own_link(spec, config);
-    bool has_wire = sim || is_kind(spec, "jtag") || is_kind(spec, "openocd") || is_kind(spec, "cmsis-dap");
+    bool sim = session_words_mean(spec, "sim"), own = is_own_link(spec, config);
+    bool has_wire = sim || session_words_mean(spec, "jtag") || session_words_mean(spec, "openocd") ||
+                    session_words_mean(spec, "cmsis-dap");
     *o = (struct link_options){.wire_hz = how->clock_hz, .open_ns = how->timeout_ns};
     o->protocol = how->wire ? how->wire->protocol : LINK_PROTOCOL_ANY;
     if (!o->wire_hz && config && (sim || own))
@@ -131,19 +134,19 @@ static struct link *open_kind(const char *spec, const struct session_link_how *h
     sim.clock = clock;
     sim.swclk_hz = o->wire_hz;
     sim.board = how->config ? how->config->board : NULL;
-    if (is_kind(spec, "shm"))
+    if (session_words_mean(spec, "shm"))
         return link_shm_open(spec, clock, d);
-    if (is_kind(spec, "jtag"))
+    if (session_words_mean(spec, "jtag"))
         return link_jtag_open(spec, o, clock, d);
-    if (is_kind(spec, "openocd"))
+    if (session_words_mean(spec, "openocd"))
         return link_openocd_open(spec, o, clock, d);
-    if (is_kind(spec, "cmsis-dap"))
+    if (session_words_mean(spec, "cmsis-dap"))
         return link_cmsis_dap_open(spec, o, clock, d);
-    if (is_kind(spec, "gdb"))
+    if (session_words_mean(spec, "gdb"))
         return link_gdb_open(spec, o, clock, d);
-    if (is_kind(spec, "replay"))
+    if (session_words_mean(spec, "replay"))
         return link_replay_open(spec, clock, d);
-    return is_kind(spec, "sim") ? open_sim(spec, &sim, d) : link_dry_open(spec, clock, d);
+    return session_words_mean(spec, "sim") ? open_sim(spec, &sim, d) : link_dry_open(spec, clock, d);
 }
 
 struct link *session_open_kind(const char *spec, const struct session_link_how *how, struct host_clock *clock,

@@ -12,6 +12,7 @@
 
 #include "base/host_clock.h"
 #include "session/sequences_internal.h"
+#include "session/session.h"
 
 #define PROTOCOL_JTAG    1u
 #define PROTOCOL_SWD     2u
@@ -33,6 +34,13 @@ struct sequences *sequences_new(const struct sequences_options *options, struct 
 void sequences_free(struct sequences *s)
 {
     free(s);
+}
+
+enum pack_protocol sequences_protocol(const char *link_words, enum link_protocol asked)
+{
+    if (asked == LINK_PROTOCOL_JTAG || session_words_mean(link_words, "jtag"))
+        return PACK_PROTOCOL_JTAG;
+    return asked == LINK_PROTOCOL_SWD ? PACK_PROTOCOL_SWD : PACK_PROTOCOL_ANY;
 }
 
 void sequences_set_sync(struct sequences *s, bool on)
@@ -90,9 +98,11 @@ static unsigned depth_of(const struct pack_device *device, const struct pack_acc
 }
 
 /* Those behind others must be known to the link before something is read through them, parents first. */
-static enum corral_err declare_nested(const struct sequences *s, struct link *link, struct diag *d)
+static enum corral_err declare_nested(struct sequences *s, struct link *link, struct diag *d)
 {
     const struct pack_device *device = s->o.device;
+    if (s->prepared == link) /* it keeps them, and run control comes here at every halt */
+        return CORRAL_OK;
     for (unsigned depth = 1; depth < NESTED_MOST; depth++)
         for (size_t i = 0; i < device->ap_count; i++) {
             uint32_t parent, ap;
@@ -104,6 +114,7 @@ static enum corral_err declare_nested(const struct sequences *s, struct link *li
             if (err)
                 return err;
         }
+    s->prepared = link;
     return CORRAL_OK;
 }
 
@@ -260,7 +271,7 @@ static enum corral_err set_up_port(struct sequences *s, struct link *link, struc
 
 bool sequences_any_dp(struct link *link)
 {
-    return strncmp(link_name(link), "dry", 3) == 0;
+    return session_words_mean(link_name(link), "dry");
 }
 
 static void tell_out_of_reach(const struct sequences *s, struct link *link, uint64_t dp, uint64_t at)

@@ -36,6 +36,8 @@ struct sequences_options {
 struct sequences *sequences_new(const struct sequences_options *options, struct diag *d);
 void sequences_free(struct sequences *s); /* NULL is allowed */
 
+/* What is spoken on a link of these words, where --protocol says `asked`. */
+enum pack_protocol sequences_protocol(const char *link_words, enum link_protocol asked);
 /* The processor that is meant where a sequence is for all of them: start-pname, else the first. NULL without
  * one. */
 const struct pack_processor *sequences_start_processor(const struct pack_device *device);

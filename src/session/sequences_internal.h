@@ -11,6 +11,7 @@ struct sequences {
         uint32_t ap, other;
     } stand_ins[PACK_MAX_PROCESSORS];
     size_t stand_in_count;
+    const struct link *prepared; /* knows of the access ports behind others */
     /* Of the run under way. */
     struct link *link;
     const char *name;

@@ -34,6 +34,8 @@ struct session;
  */
 struct link *session_open_link(const char *spec, uint32_t clock_hz, const struct config *config,
                                struct host_clock **clock, struct diag *d);
+/* Are these the words of a link of this kind: "dry" or "dry:..." for "dry"? */
+bool session_words_mean(const char *words, const char *kind);
 /* Which words count: the command line's, else corral.yml's, else "sim". Borrowed from the arguments. */
 const char *session_link_words(const char *command_line, const struct config *config);
 /* The two steps of it, for who must have the clock first. All may be zeros; `sim` gives the board's options

@@ -72,9 +72,6 @@ void session_pack_tell(struct session *s)
 
 enum corral_err session_pack_open(struct session *s, struct diag *d)
 {
-    static const enum pack_protocol protocols[] = {[LINK_PROTOCOL_ANY] = PACK_PROTOCOL_ANY,
-                                                   [LINK_PROTOCOL_SWD] = PACK_PROTOCOL_SWD,
-                                                   [LINK_PROTOCOL_JTAG] = PACK_PROTOCOL_JTAG};
     if (!s->options.pack)
         return CORRAL_OK;
     struct session_pack *p = s->pack = calloc(1, sizeof(*p));
@@ -87,8 +84,7 @@ enum corral_err session_pack_open(struct session *s, struct diag *d)
         .bus = s->bus,
         .trace = s->options.trace_sequences,
         .sync = s->options.pack_sync,
-        .protocol = strncmp(s->options.link, "jtag", 4) == 0 ? PACK_PROTOCOL_JTAG
-                                                             : protocols[s->options.wire.protocol],
+        .protocol = sequences_protocol(s->options.link, s->options.wire.protocol),
         .connection = 1,
         .tolerant = session_is_board(s),
         .stop = s->options.stop,
@@ -226,12 +222,16 @@ static enum corral_err run_for(struct session_pack *p, size_t core, const char *
     return sequences_run(p->sequences, core_link(s->cores[core]), name, pname_of(s, core), NULL, d);
 }
 
+/* The pack's own sequence of this name for this core, without mistakes. */
+static bool core_has(const struct session_pack *p, size_t core, const char *name)
+{
+    const char *pname = pname_of(p->session, core);
+    return pname && sequences_has(p->sequences, name, pname);
+}
+
 static bool has(void *ctx, size_t core)
 {
-    struct session_pack *p = ctx;
-    const char *pname = pname_of(p->session, core);
-    return pname && sequences_has(p->sequences, "DebugCoreSetup", pname) &&
-           sequences_has(p->sequences, "ProcessorHaltAcknowledge", pname);
+    return core_has(ctx, core, "DebugCoreSetup") && core_has(ctx, core, "ProcessorHaltAcknowledge");
 }
 
 /* Asked for by the group, so sync is on. */
@@ -246,8 +246,7 @@ static enum corral_err set_up(void *ctx, size_t core, struct diag *d)
 static enum corral_err run_own(void *ctx, size_t core, const char *name, struct diag *d)
 {
     struct session_pack *p = ctx;
-    const char *pname = pname_of(p->session, core);
-    if (!pname || !sequences_has(p->sequences, name, pname))
+    if (!core_has(p, core, name))
         return diag_set(d, CORRAL_ERR_UNSUPPORTED, "%s has no %s", core_name(p->session->cores[core]), name);
     enum corral_err err = run_for(p, core, name, d);
     if (err != CORRAL_ERR_UNSUPPORTED)
@@ -281,45 +280,43 @@ const struct group_sequences *session_pack_sequences(const struct session *s)
 /* Some members with a sequence of this name: then it is used for all that have it. */
 static bool any_has(const struct session_pack *p, const char *name)
 {
-    for (size_t i = 0; i < p->session->core_count; i++) {
-        const char *pname = pname_of(p->session, i);
-        if (pname && sequences_has(p->sequences, name, pname))
+    for (size_t i = 0; i < p->session->core_count; i++)
+        if (core_has(p, i, name))
             return true;
-    }
     return false;
 }
+
+/* The proposed names (the seed's option 2). */
+static const char *const trigger_names[] = {"DebugCoreSetup", "ProcessorStart", "ProcessorStop",
+                                            "ProcessorHaltAcknowledge"};
+#define TRIGGER_NAMES (sizeof(trigger_names) / sizeof(trigger_names[0]))
 
 /* One that is there and has mistakes: our own way is taken, and that is said. */
 static void tell_unusable(struct session_pack *p)
 {
-    static const char *const names[] = {"DebugCoreSetup", "ProcessorStart", "ProcessorStop",
-                                        "ProcessorHaltAcknowledge"};
     const struct sequence_program *program = p->session->options.program;
-    for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+    for (size_t n = 0; n < TRIGGER_NAMES; n++)
         for (size_t i = 0; i < p->session->core_count; i++) {
             struct sequence_info info;
             const char *pname = pname_of(p->session, i);
-            if (pname && sequence_is_defined(program, names[n], pname) &&
-                sequence_find(program, names[n], pname, &info) && info.has_errors)
+            if (pname && sequence_is_defined(program, trigger_names[n], pname) &&
+                sequence_find(program, trigger_names[n], pname, &info) && info.has_errors)
                 note_of(p, "%s of %s is not used: it has mistakes, which 'corral sequence check' shows",
-                        names[n], sequence_set_file_name(p->session->options.pack->set, info.place.file));
+                        trigger_names[n],
+                        sequence_set_file_name(p->session->options.pack->set, info.place.file));
         }
 }
 
 /* Some of the four names, and not those that the others need. */
 static void tell_incomplete(struct session_pack *p)
 {
-    static const char *const names[] = {"DebugCoreSetup", "ProcessorStart", "ProcessorStop",
-                                        "ProcessorHaltAcknowledge"};
     for (size_t i = 0; i < p->session->core_count; i++)
-        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]) && !has(p, i); n++) {
-            const char *pname = pname_of(p->session, i);
-            if (pname && sequences_has(p->sequences, names[n], pname))
+        for (size_t n = 0; n < TRIGGER_NAMES && !has(p, i); n++)
+            if (core_has(p, i, trigger_names[n]))
                 note_of(p,
                         "%s is not used for %s: cross triggers by sequences need DebugCoreSetup and "
                         "ProcessorHaltAcknowledge",
-                        names[n], core_name(p->session->cores[i]));
-        }
+                        trigger_names[n], core_name(p->session->cores[i]));
 }
 
 static enum corral_err use_sequences(struct session_pack *p, struct diag *d)
@@ -344,8 +341,7 @@ static enum corral_err use_sequences(struct session_pack *p, struct diag *d)
 static enum corral_err run_if_own(struct session_pack *p, size_t core, const char *name, bool *done,
                                   struct diag *d)
 {
-    const char *pname = pname_of(p->session, core);
-    *done = pname && sequences_has(p->sequences, name, pname);
+    *done = core_has(p, core, name);
     return *done ? run_for(p, core, name, d) : CORRAL_OK;
 }
 
